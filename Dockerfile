@@ -1,0 +1,30 @@
+# The serving image. GPU by default; `docker build --build-arg EXTRAS=cpu .` for a machine without one.
+FROM python:3.11-slim-bookworm AS build
+ARG EXTRAS=gpu
+# vLLM compiles small kernels when it starts on a CPU, and so needs a compiler at run time too.
+RUN apt-get update && apt-get install --yes --no-install-recommends g++ make && rm -rf /var/lib/apt/lists/*
+WORKDIR /app
+COPY pyproject.toml README.md LICENSE ./
+COPY requirements requirements
+COPY scripts scripts
+COPY server server
+COPY training training
+COPY clients clients
+RUN scripts/setup "$EXTRAS" python3.11
+# The embedded model is made here, so that a container starts without doing it again.
+ENV HF_HUB_OFFLINE=1 XDG_CACHE_HOME=/app/cache
+RUN .venv/bin/demur model prepare
+
+FROM python:3.11-slim-bookworm
+RUN apt-get update && apt-get install --yes --no-install-recommends g++ libnuma1 \
+    && rm -rf /var/lib/apt/lists/* \
+    && useradd --create-home --uid 10001 demur
+COPY --from=build --chown=demur:demur /app /app
+USER demur
+WORKDIR /home/demur
+ENV PATH=/app/.venv/bin:$PATH XDG_CACHE_HOME=/app/cache PYTHONUNBUFFERED=1
+EXPOSE 8000
+HEALTHCHECK --interval=10s --timeout=5s --start-period=300s --retries=3 \
+    CMD ["python", "-c", "import urllib.request as u; u.urlopen('http://127.0.0.1:8000/health', timeout=4)"]
+ENTRYPOINT ["demur"]
+CMD ["serve", "--host", "0.0.0.0", "--port", "8000"]

@@ -1,0 +1,44 @@
+# Two commands do all their own set-up: `make serve` and `make test`.
+PYTHON ?= python3.11
+EXTRAS ?= cpu
+ARGS ?=
+
+FAST := not vllm and not training and not browser and not operations
+
+.PHONY: help serve test check lint types fast slow bench setup-dev clean
+
+help: ## list the commands
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+serve: ## answer questions on this machine; ARGS="--port 9000 --model DIR", EXTRAS=gpu on a GPU
+	@scripts/setup $(EXTRAS) $(PYTHON)
+	@.venv/bin/demur serve $(ARGS)
+
+test: check slow ## everything a machine without a GPU can run
+
+check: lint types fast ## lint, types and fast tests
+
+setup-dev:
+	@scripts/setup cpu,training-cpu,evaluation,dev $(PYTHON)
+
+lint: setup-dev
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+
+types: setup-dev
+	.venv/bin/pyright --pythonpath .venv/bin/python
+
+fast: setup-dev
+	.venv/bin/pytest -m "$(FAST)" $(ARGS)
+
+# Apart, because the browser's driver keeps an event loop running that asyncio would not share.
+slow: setup-dev
+	@scripts/setup-browser
+	.venv/bin/pytest -m "vllm and not browser" $(ARGS)
+	.venv/bin/pytest -m browser $(ARGS)
+
+bench: setup-dev ## measure: our server against bare vLLM, the reader, selection, metrics
+	.venv/bin/python -m bench $(ARGS)
+
+clean: ## remove the environment and what tools left behind
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis
