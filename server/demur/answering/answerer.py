@@ -1,0 +1,104 @@
+"""Question -> samples -> answer, as events. The answer in one piece is the last of the same events."""
+
+import time
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+
+from demur import prompts
+from demur.answering.answer import Identity, build_answer
+from demur.answering.asked import Question
+from demur.answering.drawing import Deadline, Draw, draw
+from demur.answering.errors import InvalidRequest
+from demur.answering.events import Event, Final, Progress
+from demur.answering.plan import Plan, fit, make_plan, numbered
+from demur.answering.rounds import Round, round_for, usage_of
+from demur.answering.showing import Throttle
+from demur.answering.votes import keys_by
+from demur.engine.base import Engine, EngineDead, EngineError, EngineOverloaded
+from demur.grading import Grader
+from demur.manifest import Manifest
+from demur.settings import Settings
+
+PROGRESS_INTERVAL = 0.25
+"""Seconds between two progress events of one request."""
+
+
+class Answerer:
+    """Answers questions with one engine and one model. Knows nothing of HTTP.
+
+    `grader`, when there is one, is running; it tells which formulas among the answers of a vote are equal. `clock`
+    gives seconds since the epoch for the replies' `created`.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        manifest: Manifest,
+        settings: Settings,
+        *,
+        grader: Grader | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.engine = engine
+        self.manifest = manifest
+        self.settings = settings
+        self._grader = grader
+        self._clock = clock
+
+    async def answer(self, question: Question, *, answer_id: str, first_sample: int = 0) -> Final:
+        """The last event of `stream`."""
+        async with aclosing(self.stream(question, answer_id=answer_id, first_sample=first_sample)) as events:
+            async for event in events:
+                if isinstance(event, Final):
+                    return event
+        raise RuntimeError("a stream of events ends with the answer or raises")
+
+    async def stream(self, question: Question, *, answer_id: str, first_sample: int = 0) -> AsyncGenerator[Event, None]:
+        """Events in order, `Final` last. Closing the generator stops the work in the engine.
+
+        `first_sample` numbers the samples when one request asks for several answers: sample i is drawn with seed
+        + i, and the engine knows it as `answer_id-i`. Raises AnsweringError or EngineError.
+        """
+        plan = make_plan(question, self.manifest, self.settings)
+        deadline, throttle = Deadline(plan.timeout), Throttle(PROGRESS_INTERVAL)
+        wanted = await deadline.bound(self._prepare(question, plan, answer_id, first_sample))
+        current = round_for(plan, keys_by(self._grader))
+        async with aclosing(draw(self.engine, wanted, deadline)) as arrivals:
+            async for i, chunk in arrivals:
+                taking = current.take(i, chunk)
+                shown = await (deadline.bound(taking) if chunk is None else taking)
+                for event in shown:
+                    yield event
+                if current.over:
+                    break
+                if not shown and throttle.due():
+                    yield Progress(sum(sample.tokens for sample in current.samples))
+        yield self._final(answer_id, plan, current)
+
+    async def _prepare(self, question: Question, plan: Plan, answer_id: str, first: int) -> Draw:
+        messages = prompts.messages(
+            question.turns, plan.contract, domain=trained_domain(self.manifest), risk_threshold=plan.risk_threshold
+        )
+        try:
+            prompt = await self.engine.prepare(messages)
+        except (EngineDead, EngineOverloaded):
+            raise
+        except EngineError as error:  # too long, or refused by the model's chat template: the caller can change it
+            raise InvalidRequest(str(error), question.param) from error
+        sampling = fit(plan, prompt, self.engine.max_model_len)
+        return Draw(prompt, [numbered(sampling, first + i) for i in range(plan.samples)], answer_id, first)
+
+    def _final(self, answer_id: str, plan: Plan, current: Round) -> Final:
+        identity = Identity(
+            id=answer_id,
+            created=int(self._clock()),
+            model=self.manifest.name,
+            calibrated=self.manifest.calibrated,
+        )
+        outcome = current.outcome()
+        return Final(build_answer(identity, plan, outcome, usage_of(current)), current.states, outcome.ending)
+
+
+def trained_domain(manifest: Manifest) -> prompts.Domain:
+    """The wording a model was trained with; the general one for a model whose manifest names none."""
+    return "maths" if manifest.training.get("domain") == "maths" else "general"

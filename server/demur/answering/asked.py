@@ -1,0 +1,103 @@
+"""What a caller can ask for: the fields every API shares, their bounds, and what they say in the documentation."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic_core import CoreSchema, core_schema
+
+from demur.core.answers import Aggregation, Contract, Granularity
+from demur.core.selection import SelectionRule
+from demur.core.stopping import Stopping
+from demur.engine.base import Message
+
+ConfidenceSource = Literal["verbalized", "critic"]
+
+LARGEST_SEED = 2**53 - 2**20
+"""Whole numbers up to 2**53 survive every JSON reader; sample i adds i."""
+
+
+class NotNull:
+    """For a field whose None means "left out": a null over the wire is an error."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_before_validator_function(_refuse_null, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        documented = handler(schema)
+        kept = [kind for kind in documented.pop("anyOf", []) if kind != {"type": "null"}]
+        return {**documented, **(kept[0] if kept else {})}
+
+
+def _refuse_null(value: Any) -> Any:
+    if value is None:
+        raise ValueError("may be left out, but not null")
+    return value
+
+
+def drop_null_defaults(schema: dict[str, Any]) -> None:
+    """What a field is when it is left out is the model's or the operator's choice: the documentation names none."""
+    for described in schema["properties"].values():
+        if "default" in described and described["default"] is None:
+            del described["default"]
+
+
+class Asked(BaseModel):
+    """Settings of one request. Numbers are numbers, never strings; unknown fields are errors.
+
+    The four settings of sampling that OpenAI's clients share may be null; every other field may only be left out.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid", strict=True, frozen=True, allow_inf_nan=False, json_schema_extra=drop_null_defaults
+    )
+
+    model: Annotated[str | None, Field(description="The served model's name."), NotNull()] = None
+    contract: Annotated[
+        Contract | None,
+        Field(description="Which prompt is built and how the output is read; by default the model's first."),
+        NotNull(),
+    ] = None
+    granularity: Annotated[
+        Granularity | None,
+        Field(description="The level of the decision. `claims` needs the claims contract, and is its default."),
+        NotNull(),
+    ] = None
+    risk_threshold: Annotated[
+        float | None,
+        Field(ge=0, le=1, description="Abstain if and only if the confidence is below this."),
+        NotNull(),
+    ] = None
+    aggregation: Annotated[
+        Aggregation | None,
+        Field(description="From claim confidences to the confidence. Claims contract only."),
+        NotNull(),
+    ] = None
+    confidence_source: Annotated[
+        ConfidenceSource | None,
+        Field(description="`verbalized`: what the model wrote. `critic` needs a model that is served with one."),
+        NotNull(),
+    ] = None
+    samples: int = Field(default=1, ge=1, description="How many samples are drawn at most.")
+    selection: SelectionRule = Field(default="majconf", description="How one of several samples is chosen.")
+    stopping: Stopping = Field(default="none", description="When to stop drawing before all samples are there.")
+    error_budget: float = Field(
+        default=0.01, gt=0, lt=1, description="Chance of another winner that stopping `confident` may take."
+    )
+    max_tokens: int | None = Field(default=None, ge=1, description="Longest output of one sample, in tokens.")
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    seed: int | None = Field(default=None, ge=0, le=LARGEST_SEED, description="Sample i is drawn with `seed + i`.")
+    timeout: Annotated[float | None, Field(gt=0, description="Seconds until a 504."), NotNull()] = None
+    include_withheld: bool = Field(default=False, description="Show withheld text; 403 where the operator forbids it.")
+    include_raw: bool = Field(default=False, description="Show the model's output as it was, unless it is withheld.")
+    include_token_values: bool = Field(default=False, description="A value for each token, from a critic.")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One request: the conversation, the settings, and the name of the field the conversation came in."""
+
+    turns: tuple[Message, ...]
+    asked: Asked
+    param: str = "question"

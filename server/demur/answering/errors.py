@@ -1,0 +1,37 @@
+"""What can go wrong with a request before or while it is answered, apart from the engine's own errors."""
+
+
+class AnsweringError(Exception):
+    """The request gets no answer. `param` is the request field at fault, None where no single one is.
+
+    AnsweringError
+    ├── InvalidRequest      the caller's mistake
+    ├── NotAllowed          the operator forbids what was asked for
+    ├── UnknownModel        another model is served here
+    ├── DeadlineExceeded    the request's own timeout passed
+    └── SampleLost          the engine ended a sample that nobody cancelled
+    """
+
+    def __init__(self, message: str, param: str | None = None) -> None:
+        super().__init__(message)
+        self.param = param
+
+
+class InvalidRequest(AnsweringError):
+    """The caller's mistake."""
+
+
+class NotAllowed(AnsweringError):
+    """The operator forbids what was asked for."""
+
+
+class UnknownModel(AnsweringError):
+    """Another model is served here."""
+
+
+class DeadlineExceeded(AnsweringError):
+    """The request's own timeout passed before the answer was there."""
+
+
+class SampleLost(AnsweringError):
+    """The engine ended a sample that nobody cancelled."""

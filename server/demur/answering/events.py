@@ -1,0 +1,56 @@
+"""What happens while a question is answered, in the order a caller may see it. The last event is always `Final`."""
+
+from dataclasses import dataclass
+
+from demur.answering.answer import Answer, Ending, GivenClaim
+from demur.core.answers import State
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Something was generated that cannot be shown, at least not yet. `tokens` is the total so far."""
+
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """More of the visible text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimGiven:
+    """A claim closed."""
+
+    index: int
+    claim: GivenClaim
+
+
+@dataclass(frozen=True, slots=True)
+class Reset:
+    """Text and claims so far are void."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class SampleDone:
+    """One sample ended. Carries none of its text."""
+
+    id: int
+    confidence: float | None
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class Final:
+    """The answer, with what the server's books need: how the samples could be read, how the chosen one ended."""
+
+    answer: Answer
+    states: tuple[State, ...]
+    finish_reason: Ending
+
+
+Event = Progress | Delta | ClaimGiven | Reset | SampleDone | Final

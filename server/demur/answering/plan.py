@@ -1,0 +1,157 @@
+"""A request made definite: defaults filled in, limits applied, every contradiction found before the engine is asked."""
+
+from dataclasses import dataclass, replace
+
+from demur.answering.asked import Asked, Question
+from demur.answering.errors import InvalidRequest, NotAllowed, UnknownModel
+from demur.core.answers import Aggregation, Contract, Granularity
+from demur.core.selection import SelectionRule
+from demur.core.stopping import Stopping
+from demur.engine.base import Prompt, Sampling
+from demur.forcing import constraint
+from demur.manifest import Manifest
+from demur.settings import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Everything about one request but its conversation."""
+
+    contract: Contract
+    granularity: Granularity
+    risk_threshold: float
+    aggregation: Aggregation
+    samples: int
+    selection: SelectionRule
+    stopping: Stopping
+    error_budget: float
+    sampling: Sampling
+    max_tokens_asked: bool
+    timeout: float
+    include_withheld: bool
+    include_raw: bool
+
+    @property
+    def live(self) -> bool:
+        """Whether text may be shown before the decision: nothing that is shown could still be withheld."""
+        if self.samples > 1:
+            return False
+        at_no_risk = self.risk_threshold == 0 and self.contract != "explicit_risk"
+        return self.granularity == "claims" or at_no_risk or self.include_withheld
+
+    @property
+    def gives_up(self) -> bool:
+        """Whether a single sample may be stopped once its claims so far leave no hope of an answer."""
+        decides_on_claims = self.contract == "claims" and self.granularity == "response"
+        return decides_on_claims and self.samples == 1 and self.stopping != "none" and not self.include_withheld
+
+
+def make_plan(question: Question, manifest: Manifest, settings: Settings) -> Plan:
+    """Raises InvalidRequest, NotAllowed or UnknownModel, naming the field."""
+    asked = question.asked
+    if asked.model not in (None, manifest.name):
+        raise UnknownModel(f"no model {asked.model!r:.100}; this server has {manifest.name!r}", "model")
+    _check_question(question, settings)
+    _check_sources(asked, settings)
+    contract = _contract(asked, manifest)
+    return Plan(
+        contract=contract,
+        granularity=_granularity(asked, contract),
+        risk_threshold=settings.risk_threshold if asked.risk_threshold is None else asked.risk_threshold,
+        aggregation=_aggregation(asked, contract, manifest),
+        samples=asked.samples,
+        selection=asked.selection,
+        stopping=asked.stopping,
+        error_budget=asked.error_budget,
+        sampling=_sampling(asked, contract, manifest, settings),
+        max_tokens_asked=asked.max_tokens is not None,
+        timeout=_timeout(asked, settings),
+        include_withheld=asked.include_withheld,
+        include_raw=asked.include_raw,
+    )
+
+
+def fit(plan: Plan, prompt: Prompt, max_model_len: int | None) -> Sampling:
+    """The sampling settings with as many tokens as the prompt leaves room for.
+
+    A default is cut to what fits. Raises InvalidRequest when the caller asked for more than that.
+    """
+    if max_model_len is None or prompt.token_ids is None:
+        return plan.sampling
+    room = max_model_len - len(prompt.token_ids)
+    if plan.sampling.max_tokens <= room:
+        return plan.sampling
+    if plan.max_tokens_asked:
+        raise InvalidRequest(
+            f"max_tokens may be at most {room}: the model takes {max_model_len} tokens in all, "
+            f"{max_model_len - room} of them are the prompt",
+            "max_tokens",
+        )
+    return replace(plan.sampling, max_tokens=room)
+
+
+def forces(settings: Settings, manifest: Manifest) -> bool:
+    """Whether samples are forced into the output form: a model that was not calibrated was not trained to it either."""
+    return settings.force_contract == "always" or (settings.force_contract == "auto" and not manifest.calibrated)
+
+
+def numbered(sampling: Sampling, i: int) -> Sampling:
+    """The settings of the i-th sample: the same, but for the seed."""
+    return sampling if sampling.seed is None else replace(sampling, seed=sampling.seed + i)
+
+
+def _check_question(question: Question, settings: Settings) -> None:
+    if not question.turns[-1]["content"].strip():
+        raise InvalidRequest("the question is empty", question.param)
+    length = sum(len(turn["content"]) for turn in question.turns)
+    if length > settings.max_question_chars:
+        raise InvalidRequest(
+            f"{length} characters; this server takes at most {settings.max_question_chars}", question.param
+        )
+
+
+def _check_sources(asked: Asked, settings: Settings) -> None:
+    if asked.confidence_source == "critic":
+        raise InvalidRequest("no critic is served with this model; use 'verbalized'", "confidence_source")
+    if asked.include_token_values:
+        raise InvalidRequest("token values come from a critic, and none is served", "include_token_values")
+    if asked.include_withheld and not settings.withheld_allowed:
+        raise NotAllowed("this server shows no withheld text", "include_withheld")
+    if asked.samples > settings.max_samples:
+        raise InvalidRequest(f"samples may be at most {settings.max_samples}", "samples")
+
+
+def _contract(asked: Asked, manifest: Manifest) -> Contract:
+    contract = asked.contract or manifest.contracts[0]
+    if contract not in manifest.contracts:
+        raise InvalidRequest(f"this model has the contracts {', '.join(manifest.contracts)}", "contract")
+    return contract
+
+
+def _granularity(asked: Asked, contract: Contract) -> Granularity:
+    if asked.granularity == "claims" and contract != "claims":
+        raise InvalidRequest(f"the {contract} contract has no claims to decide on; use 'response'", "granularity")
+    return asked.granularity or ("claims" if contract == "claims" else "response")
+
+
+def _aggregation(asked: Asked, contract: Contract, manifest: Manifest) -> Aggregation:
+    if asked.aggregation is not None and contract != "claims":
+        raise InvalidRequest(f"the {contract} contract has no claims to aggregate", "aggregation")
+    return asked.aggregation or manifest.aggregation
+
+
+def _sampling(asked: Asked, contract: Contract, manifest: Manifest, settings: Settings) -> Sampling:
+    default = manifest.sampling
+    return Sampling(
+        max_tokens=asked.max_tokens or default.max_tokens,
+        temperature=default.temperature if asked.temperature is None else asked.temperature,
+        top_p=default.top_p if asked.top_p is None else asked.top_p,
+        seed=asked.seed,
+        constraint=constraint(contract) if forces(settings, manifest) else None,
+    )
+
+
+def _timeout(asked: Asked, settings: Settings) -> float:
+    if asked.timeout is not None and asked.timeout > settings.max_timeout:
+        raise InvalidRequest(f"timeout may be at most {settings.max_timeout:g} seconds", "timeout")
+    return settings.timeout if asked.timeout is None else asked.timeout

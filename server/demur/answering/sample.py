@@ -1,0 +1,68 @@
+"""One sample as it is read: chunks in; visible text and claims out, and in the end a completion."""
+
+from demur.answering.answer import Ending
+from demur.answering.errors import SampleLost
+from demur.answering.plan import Plan
+from demur.core.answers import Completion
+from demur.core.reading import Event, Reader
+from demur.engine.base import Chunk, FinishReason
+
+
+class Sample:
+    """Reads leniently: a served model may be one that nobody trained here."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._reader = Reader(plan.contract, "lenient", aggregation=plan.aggregation)
+        self._raw: list[str] = []
+        self._finish_reason: FinishReason | None = None
+        self.prompt_tokens: int | None = None
+        self.completion_tokens: int | None = None
+        self.chunks = 0
+        self._completion: Completion | None = None
+
+    @property
+    def raw(self) -> str:
+        """The output as it was."""
+        return "".join(self._raw)
+
+    @property
+    def tokens(self) -> int:
+        """Tokens so far; where the engine does not count them, chunks."""
+        return self.chunks if self.completion_tokens is None else self.completion_tokens
+
+    @property
+    def ending(self) -> Ending:
+        """How the sample ended. Raises SampleLost when it did not."""
+        if self._finish_reason is None or self._finish_reason == "abort":
+            raise SampleLost("the engine gave up on this sample")
+        return self._finish_reason
+
+    @property
+    def completion(self) -> Completion:
+        """What was read, once the sample is closed."""
+        if self._completion is None:
+            raise RuntimeError("this sample is still being read")
+        return self._completion
+
+    @property
+    def running_confidence(self) -> float | None:
+        """Claims: the aggregate of those closed so far."""
+        return self._reader.running_confidence
+
+    def take(self, chunk: Chunk) -> list[Event]:
+        self.chunks += 1
+        self._raw.append(chunk.text)
+        self._finish_reason = chunk.finish_reason or self._finish_reason
+        self.prompt_tokens = chunk.prompt_tokens or self.prompt_tokens
+        self.completion_tokens = chunk.completion_tokens or self.completion_tokens
+        return self._reader.feed(chunk.text)
+
+    def close(self) -> list[Event]:
+        """The last events; `completion` is there from then on. Raises SampleLost when the engine did not finish."""
+        _ = self.ending
+        events, self._completion = self._reader.close()
+        return events
+
+    def cut(self) -> None:
+        """Read what there is of a sample that was stopped."""
+        _, self._completion = self._reader.close()

@@ -1,0 +1,98 @@
+"""`POST /v1/answers`: a question in, an answer with its confidence out, in one piece or as events."""
+
+import json
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from pydantic import TypeAdapter
+
+from demur.answering import Answer, Event, Final, Question, new_id
+from demur.answering.events import ClaimGiven, Delta, Progress, Reset, SampleDone
+from demur.api.context import Context, Shared
+from demur.api.documented import errors, one_of_events, streamed
+from demur.api.schemas import AnswerRequest
+from demur.api.streams import EventStream, frame, unless_disconnected
+
+router = APIRouter(tags=["answers"])
+ANSWER: TypeAdapter[Answer] = TypeAdapter(Answer)
+
+_STREAM = (
+    "the events `progress`, `delta`, `claim`, `reset` and `sample` while the answer is made, then `answer` with the "
+    "whole reply, or `error`. No event carries text that may still be withheld."
+)
+_EVENTS = one_of_events(
+    progress={"type": "object", "properties": {"tokens": {"type": "integer"}}, "required": ["tokens"]},
+    delta={"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]},
+    claim={
+        "allOf": [{"$ref": "#/components/schemas/GivenClaim"}],
+        "properties": {"index": {"type": "integer"}},
+        "required": ["index"],
+    },
+    reset={"type": "object", "properties": {"reason": {"type": "string"}}, "required": ["reason"]},
+    sample={
+        "type": "object",
+        "properties": {
+            "id": {"type": "integer"},
+            "confidence": {"type": ["number", "null"]},
+            "state": {"enum": ["value", "missing", "invalid"]},
+        },
+        "required": ["id", "confidence", "state"],
+    },
+    answer={"$ref": "#/components/schemas/Answer"},
+    error={"$ref": "#/components/schemas/ErrorBody"},
+)
+_EXAMPLE = 'event: progress\ndata: {"tokens": 12}\n\nevent: answer\ndata: {"decision": "abstain"}\n\n'
+
+
+@router.post("/v1/answers", response_model=Answer, responses=errors() | streamed(_STREAM, _EVENTS, _EXAMPLE))
+async def create_answer(asked: AnswerRequest, request: Request, context: Shared) -> Response:
+    """Answer a question, or abstain when the confidence is below the risk threshold."""
+    question, answer_id = asked.to_question(), new_id("ans")
+    if asked.stream:
+        return EventStream(
+            _frames(context, request, question, answer_id),
+            keep_alive=context.answerer.settings.keep_alive,
+            on_error=lambda error: _error_frame(context, request, error),
+        )
+    final = await unless_disconnected(request, context.answerer.answer(question, answer_id=answer_id))
+    context.record(request, final)
+    return Response(ANSWER.dump_json(final.answer), media_type="application/json")
+
+
+async def _frames(
+    context: Context, request: Request, question: Question, answer_id: str
+) -> AsyncGenerator[bytes, None]:
+    async with aclosing(context.answerer.stream(question, answer_id=answer_id)) as events:
+        async for event in events:
+            if isinstance(event, Final):
+                context.record(request, event)
+            name, data = on_the_wire(event)
+            yield frame(data, name)
+
+
+def on_the_wire(event: Event) -> tuple[str, str]:
+    """Name and JSON of one event."""
+    match event:
+        case Delta():
+            return "delta", _json({"text": event.text})
+        case Progress():
+            return "progress", _json({"tokens": event.tokens})
+        case ClaimGiven():
+            return "claim", _json({"index": event.index} | TypeAdapter(type(event.claim)).dump_python(event.claim))
+        case Reset():
+            return "reset", _json({"reason": event.reason})
+        case SampleDone():
+            return "sample", _json({"id": event.id, "confidence": event.confidence, "state": event.state})
+        case Final():
+            return "answer", ANSWER.dump_json(event.answer).decode()
+
+
+def _json(value: dict[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _error_frame(context: Context, request: Request, error: Exception) -> bytes:
+    body = context.fail(request, error).body(request.state.request_id)
+    return frame(body.model_dump_json(), "error")

@@ -1,0 +1,81 @@
+"""The app, made by a factory: engine and model in, FastAPI out. Nothing starts before the app is served."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Protocol, runtime_checkable
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+import demur
+from demur.answering import Answerer, AnsweringError
+from demur.api import answers, models, operations, web
+from demur.api.boundary import Boundary
+from demur.api.chat import routes as chat
+from demur.api.context import Context
+from demur.api.errors import ApiError, error_response
+from demur.api.streams import cancel
+from demur.api.vitals import Vitals
+from demur.engine.base import Engine, EngineError
+from demur.grading import Grader
+from demur.manifest import Manifest
+from demur.observability import Metrics
+from demur.settings import Settings
+
+CHECK_INTERVAL = 2.0
+"""Seconds between two looks at the engine when no request tells how it is."""
+
+
+@runtime_checkable
+class CountsRunning(Protocol):
+    """An engine that knows how many samples it is working on."""
+
+    @property
+    def running(self) -> int: ...
+
+
+def create_app(
+    engine: Engine, manifest: Manifest, settings: Settings | None = None, *, grader: Grader | None = None
+) -> FastAPI:
+    """An app that answers with `engine` under `manifest`. The caller owns engine and grader, and closes them.
+
+    A running `grader` tells which formulas among the answers of a vote are equal.
+
+    `app.state.context.vitals.on_death` takes what has to happen when the engine dies.
+    """
+    settings = settings or Settings()
+    context = Context(Answerer(engine, manifest, settings, grader=grader), Metrics(), Vitals(engine))
+    if isinstance(engine, CountsRunning):
+        context.metrics.watch_engine(lambda: engine.running)
+    app = FastAPI(
+        title="demur",
+        version=demur.__version__,
+        summary="Answers, says how sure it is, and declines when that is less than the caller asked for.",
+        lifespan=_watching,
+    )
+    app.state.context = context
+    for room in (answers, chat, models, operations):
+        app.include_router(room.router)
+    if (folder := web.web_folder()) is not None:
+        web.add_page(app, folder)
+    for kind in (ApiError, AnsweringError, EngineError, HTTPException, RequestValidationError):
+        app.add_exception_handler(kind, _reply_with_error)
+    app.add_middleware(Boundary, metrics=context.metrics, max_body_bytes=settings.max_body_bytes)
+    return app
+
+
+@asynccontextmanager
+async def _watching(app: FastAPI) -> AsyncGenerator[None, None]:
+    watching = asyncio.create_task(app.state.context.vitals.watch(CHECK_INTERVAL))
+    try:
+        yield
+    finally:
+        await cancel(watching)
+
+
+async def _reply_with_error(request: Request, error: Exception) -> JSONResponse:
+    found = request.app.state.context.fail(request, error)
+    return error_response(found, request.state.request_id)

@@ -1,0 +1,130 @@
+"""The outermost layer: gives each request an id, bounds its body, counts it, logs it, and lets no exception through."""
+
+import logging
+import re
+import time
+from typing import Any
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from demur.answering import new_id
+from demur.api.errors import BROKEN, ApiError, error_response
+from demur.observability import Metrics, log_failure, logger
+
+_SAFE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_PROBES = frozenset({"/health", "/ready", "/metrics"})
+"""Asked for every few seconds, so logged only at level debug."""
+
+
+class Boundary:
+    """ASGI middleware."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics, max_body_bytes: int) -> None:
+        self._app = app
+        self._metrics = metrics
+        self._max_body_bytes = max_body_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        exchange = Exchange(scope, receive, send, self._max_body_bytes)
+        with self._metrics.in_flight.track_inprogress():
+            try:
+                await exchange.run(self._app)
+            finally:
+                self._record(exchange)
+
+    def _record(self, exchange: "Exchange") -> None:
+        endpoint, method, status = exchange.endpoint, exchange.method, str(exchange.status)
+        self._metrics.requests.labels(method, endpoint, status).inc()
+        self._metrics.duration.labels(endpoint).observe(exchange.seconds)
+        if exchange.first_byte is not None:
+            self._metrics.first_event.labels(endpoint).observe(exchange.first_byte)
+        level = logging.DEBUG if endpoint in _PROBES else logging.INFO
+        logger.log(level, "request", extra={"fields": exchange.fields()})
+
+
+class Exchange:
+    """One request and its reply, watched from outside."""
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send, max_body_bytes: int) -> None:
+        self._scope, self._receive, self._send = scope, receive, send
+        self._max_body_bytes = max_body_bytes
+        self._received = 0
+        self._began = time.perf_counter()
+        self.status = 499
+        """Until a reply begins: what is logged when the client goes away before."""
+        self.first_byte: float | None = None
+        self.state: dict[str, Any] = scope.setdefault("state", {})
+        offered = Headers(scope=scope).get("x-request-id", "")
+        self.request_id = offered if _SAFE_ID.fullmatch(offered) else new_id("req")
+        self.state["request_id"] = self.request_id
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self._began
+
+    @property
+    def endpoint(self) -> str:
+        """The path of the route, never the path that was sent: that one may hold anything."""
+        return getattr(self._scope.get("route"), "path", "unmatched")
+
+    @property
+    def method(self) -> str:
+        return self._scope["method"] if self._scope["method"] in _METHODS else "other"
+
+    async def run(self, app: ASGIApp) -> None:
+        try:
+            if _declared_length(self._scope) > self._max_body_bytes:
+                await self._fail(ApiError(413, "invalid_request", self._too_large()))
+            else:
+                await app(self._scope, self.receive, self.send)
+        except Exception as error:  # noqa: BLE001 - the last resort: whatever it is, the caller gets a reply
+            log_failure(error, self.request_id)
+            if self.first_byte is None and self.status == 499:
+                await self._fail(BROKEN)
+
+    async def receive(self) -> Message:
+        message = await self._receive()
+        self._received += len(message.get("body", b""))
+        if self._received > self._max_body_bytes:
+            raise HTTPException(413, self._too_large())
+        return message
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            MutableHeaders(scope=message)["x-request-id"] = self.request_id
+        elif self.first_byte is None and message.get("body"):
+            self.first_byte = self.seconds
+        await self._send(message)
+
+    def fields(self) -> dict[str, Any]:
+        """What the log says about this exchange."""
+        fields: dict[str, Any] = {
+            "request_id": self.request_id,
+            "method": self.method,
+            "endpoint": self.endpoint,
+            "status": self.status,
+            "seconds": round(self.seconds, 6),
+        }
+        if self.first_byte is not None:
+            fields["first_byte_seconds"] = round(self.first_byte, 6)
+        fields |= {name: self.state[name] for name in ("error", "answers") if name in self.state}
+        return fields
+
+    async def _fail(self, error: ApiError) -> None:
+        self.state["error"] = error.kind
+        await error_response(error, self.request_id)(self._scope, self._receive, self.send)
+
+    def _too_large(self) -> str:
+        return f"the body is over the limit of {self._max_body_bytes} bytes"
+
+
+def _declared_length(scope: Scope) -> int:
+    declared = Headers(scope=scope).get("content-length", "")
+    return int(declared[:19]) if declared.isdecimal() else 0

@@ -1,0 +1,1 @@
+"""Chat completions: the same answers for whoever speaks OpenAI's protocol."""

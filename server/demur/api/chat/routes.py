@@ -1,0 +1,109 @@
+"""`POST /v1/chat/completions`.
+
+An abstention is an ordinary completion. Its `content` is a sentence for people and `refusal` the same sentence, so
+that a program can tell by `refusal is not None`; the whole reply is beside the message, in `demur`.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Coroutine, Sequence
+from contextlib import aclosing
+from typing import Any, TypeVar
+
+from fastapi import APIRouter, Request, Response
+
+from demur.answering import Final, Question, new_id
+from demur.answering.errors import InvalidRequest
+from demur.api.chat import render
+from demur.api.chat.schemas import ChatCompletion, ChatRequest
+from demur.api.context import Context, Shared
+from demur.api.documented import errors, streamed
+from demur.api.errors import ErrorReply
+from demur.api.streams import EventStream, cancel, frame, unless_disconnected
+
+T = TypeVar("T")
+
+router = APIRouter(tags=["chat completions"])
+
+_CHUNKS = (
+    "chunks as in OpenAI's protocol. Content comes once it is decided; until then comment lines keep the connection "
+    "alive. The chunk with `finish_reason` has the whole reply in `demur`."
+)
+_CHUNK = {"type": "object", "required": ["data"], "properties": {"data": {"type": "string"}}}
+_EXAMPLE = 'data: {"object": "chat.completion.chunk", "choices": []}\n\ndata: [DONE]\n\n'
+_REPLIES = errors() | streamed(_CHUNKS, _CHUNK, _EXAMPLE)
+
+
+@router.post("/v1/chat/completions", response_model=ChatCompletion, responses=_REPLIES)
+async def create_chat_completion(asked: ChatRequest, request: Request, context: Shared) -> Response:
+    """Answer the last message of a conversation, or abstain, in the form of a chat completion."""
+    chat = Chat(context, request, asked)
+    if asked.stream:
+        return EventStream(chat.frames(), keep_alive=context.answerer.settings.keep_alive, on_error=chat.error_frame)
+    reply = await unless_disconnected(request, chat.reply())
+    return Response(reply.model_dump_json(), media_type="application/json")
+
+
+class Chat:
+    """One request: n answers to one question, each with a decision of its own."""
+
+    def __init__(self, context: Context, request: Request, asked: ChatRequest) -> None:
+        self._context = context
+        self._request = request
+        self._question: Question = asked.to_question()
+        self._samples = asked.samples
+        self._choices = asked.n or 1
+        self._with_usage = asked.stream_options is not None and asked.stream_options.include_usage
+        self._id, self._created = new_id("chatcmpl"), int(time.time())
+        most = context.answerer.settings.max_samples
+        if self._choices * self._samples > most:
+            raise InvalidRequest(f"n times samples may be at most {most}", "n")
+
+    async def reply(self) -> ChatCompletion:
+        """All choices, in order."""
+        finals: dict[int, Final] = {}
+        async with aclosing(self._finals()) as ended:
+            async for index, final in ended:
+                finals[index] = final
+        return render.completion(self._id, self._created, [finals[i] for i in sorted(finals)])
+
+    async def frames(self) -> AsyncGenerator[bytes, None]:
+        """The choices as chunks, each when it is decided."""
+        finals: list[Final] = []
+        async with aclosing(self._finals()) as ended:
+            async for index, final in ended:
+                finals.append(final)
+                for chunk in render.chunks(self._id, self._created, index, final):
+                    yield frame(chunk.model_dump_json())
+        if self._with_usage:
+            yield frame(render.usage_chunk(self._id, self._created, finals).model_dump_json())
+        yield frame("[DONE]")
+
+    def error_frame(self, error: Exception) -> bytes:
+        """How a stream that began ends when something fails: OpenAI's clients raise on it."""
+        body = self._context.fail(self._request, error).body(self._request.state.request_id)
+        return frame(ErrorReply(error=body).model_dump_json())
+
+    async def _finals(self) -> AsyncGenerator[tuple[int, Final], None]:
+        answer = self._context.answerer.answer
+        works = [
+            answer(self._question, answer_id=new_id("ans"), first_sample=i * self._samples)
+            for i in range(self._choices)
+        ]
+        async with aclosing(_as_they_end(works)) as ended:
+            async for index, final in ended:
+                self._context.record(self._request, final)
+                yield index, final
+
+
+async def _as_they_end(works: Sequence[Coroutine[Any, Any, T]]) -> AsyncGenerator[tuple[int, T], None]:
+    """(index, result) of each as it ends. The first that fails is raised, and the others are cancelled."""
+    tasks = {asyncio.create_task(work): i for i, work in enumerate(works)}
+    pending = set(tasks)
+    try:
+        while pending:
+            done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+            for task in sorted(done, key=tasks.__getitem__):
+                yield tasks[task], task.result()
+    finally:
+        await cancel(*tasks)

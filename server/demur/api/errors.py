@@ -1,0 +1,137 @@
+"""Every error leaves in one shape, whatever went wrong and wherever; this is the only place that knows the statuses."""
+
+import difflib
+from collections.abc import Sequence
+from typing import Any
+
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+
+from demur.answering import AnsweringError, Asked
+from demur.answering.errors import DeadlineExceeded, InvalidRequest, NotAllowed, SampleLost, UnknownModel
+from demur.engine.base import EngineDead, EngineError, EngineOverloaded
+
+
+class ErrorBody(BaseModel):
+    """What went wrong. `param` names the request field at fault; `request_id` is in the server's log, too."""
+
+    type: str
+    message: str
+    param: str | None
+    request_id: str
+
+
+class ErrorReply(BaseModel):
+    """Every reply with a status of 400 or more."""
+
+    error: ErrorBody
+
+
+class ApiError(Exception):
+    """An error as it will be sent."""
+
+    def __init__(
+        self,
+        status: int,
+        kind: str,
+        message: str,
+        param: str | None = None,
+        headers: dict[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.kind = kind
+        self.message = message
+        self.param = param
+        self.headers = headers or {}
+
+    def body(self, request_id: str) -> ErrorBody:
+        param = None if self.param is None else _plain(self.param)
+        return ErrorBody(type=self.kind, message=_plain(self.message), param=param, request_id=request_id)
+
+
+_ANSWERING: dict[type[AnsweringError], tuple[int, str]] = {
+    InvalidRequest: (400, "invalid_request"),
+    NotAllowed: (403, "permission"),
+    UnknownModel: (404, "not_found"),
+    DeadlineExceeded: (504, "timeout"),
+    SampleLost: (502, "engine_error"),
+}
+_NO_OBJECT = frozenset({"missing", "model_type", "model_attributes_type", "dict_type"})
+"""What pydantic calls a body that is no JSON object, or none at all."""
+DEAD = ApiError(503, "unavailable", "the model stopped; the server is going down", headers={"retry-after": "1"})
+BROKEN = ApiError(500, "server_error", "something broke in the server; its log has the request id")
+
+
+def as_api_error(error: Exception) -> ApiError:
+    """The one translation from exceptions to what a caller is told. Words from behind the engine stay there."""
+    match error:
+        case ApiError():
+            return error
+        case AnsweringError():
+            status, kind = _ANSWERING[type(error)]
+            return ApiError(status, kind, str(error), error.param)
+        case RequestValidationError():
+            return _from_validation(error)
+        case HTTPException():
+            return _from_routing(error)
+        case EngineOverloaded():
+            pause = {} if error.retry_after is None else {"retry-after": f"{error.retry_after:g}"}
+            return ApiError(429, "rate_limited", "the server is busy; try again later", headers=pause)
+        case EngineDead():
+            return DEAD
+        case EngineError():
+            return ApiError(502, "engine_error", "the engine failed on this request")
+        case _:
+            return BROKEN
+
+
+def error_response(error: ApiError, request_id: str) -> JSONResponse:
+    reply = ErrorReply(error=error.body(request_id))
+    return JSONResponse(reply.model_dump(), status_code=error.status, headers=error.headers)
+
+
+def _from_routing(error: HTTPException) -> ApiError:
+    """What Starlette and FastAPI raise by themselves."""
+    headers = dict(error.headers or {})
+    match error.status_code:
+        case 404:
+            return ApiError(404, "not_found", "there is nothing at this path")
+        case 405:
+            return ApiError(405, "method_not_allowed", f"this path takes {headers['Allow']}", headers=headers)
+        case status:
+            return ApiError(status, "invalid_request", str(error.detail), headers=headers)
+
+
+def _from_validation(error: RequestValidationError) -> ApiError:
+    problem = error.errors()[0]
+    param = field_name(problem["loc"])
+    if problem["type"] == "json_invalid":
+        where = problem["loc"][-1]
+        return ApiError(400, "invalid_request", f"the body is no valid JSON, see character {where}")
+    if param is None and problem["type"] in _NO_OBJECT:
+        return ApiError(400, "invalid_request", "send a JSON object, with content-type: application/json")
+    return ApiError(400, "invalid_request", _explain(problem, param), param)
+
+
+def field_name(location: Sequence[int | str]) -> str | None:
+    """`("body", "messages", 0, "role")` as `messages[0].role`; None for the body itself."""
+    name = ""
+    for part in location[1:]:
+        name += f"[{part}]" if isinstance(part, int) else f".{part}" if name else part
+    return name or None
+
+
+def _explain(problem: dict[str, Any], param: str | None) -> str:
+    if problem["type"] == "extra_forbidden":
+        near = difflib.get_close_matches(str(param)[:50], Asked.model_fields, n=1)
+        return f"unknown field; did you mean {near[0]!r}?" if near else "unknown field"
+    message = str(problem["msg"]).removeprefix("Value error, ")
+    return message[:1].lower() + message[1:]
+
+
+def _plain(text: str) -> str:
+    """Something that can be sent: what a caller put into it may be long or no valid Unicode."""
+    return text[:500].encode("utf-8", "replace").decode()

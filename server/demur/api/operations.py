@@ -1,0 +1,41 @@
+"""What supervisors and Prometheus ask for: `/health`, `/ready`, `/metrics`."""
+
+from typing import Literal
+
+from fastapi import APIRouter, Response
+from fastapi.responses import PlainTextResponse
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from pydantic import BaseModel
+
+from demur.api.context import Shared
+from demur.api.documented import errors
+
+router = APIRouter(tags=["operations"])
+
+
+class Health(BaseModel):
+    status: Literal["alive"] = "alive"
+
+
+class Readiness(BaseModel):
+    status: Literal["ready"] = "ready"
+    model: str
+
+
+@router.get("/health")
+async def health() -> Health:
+    """200 as long as the process answers at all."""
+    return Health()
+
+
+@router.get("/ready", responses=errors(429, 503))
+async def ready(context: Shared) -> Readiness:
+    """200 when the model is loaded and takes work, an error otherwise."""
+    await context.vitals.check()
+    return Readiness(model=context.answerer.manifest.name)
+
+
+@router.get("/metrics", response_class=PlainTextResponse)
+async def metrics(context: Shared) -> Response:
+    """Prometheus text format."""
+    return Response(generate_latest(context.metrics.registry), media_type=CONTENT_TYPE_LATEST)

@@ -1,0 +1,36 @@
+"""The body of `POST /v1/answers`."""
+
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, Field
+
+from demur.answering import Asked, Question
+from demur.answering.asked import NotNull, drop_null_defaults
+from demur.answering.errors import InvalidRequest
+from demur.api.messages import ChatMessage, Text, conversation
+from demur.engine.base import Message
+
+
+def _document(schema: dict[str, Any]) -> None:
+    drop_null_defaults(schema)
+    schema["oneOf"] = [{"required": ["question"]}, {"required": ["messages"]}]
+
+
+class AnswerRequest(Asked):
+    """One question, or a conversation that ends with one, and how to answer it."""
+
+    model_config = ConfigDict(json_schema_extra=_document)
+
+    question: Annotated[Text | None, Field(json_schema_extra={"pattern": r"\S"}), NotNull()] = None
+    messages: Annotated[list[ChatMessage] | None, Field(min_length=1), NotNull()] = None
+    stream: bool = Field(default=False, description="Server-sent events instead of one JSON object.")
+
+    def to_question(self) -> Question:
+        """Raises InvalidRequest unless exactly one of question and messages is there."""
+        if self.question is not None and self.messages is not None:
+            raise InvalidRequest("give either question or messages, not both", "messages")
+        if self.messages is not None:
+            return Question(conversation(self.messages), self, "messages")
+        if self.question is not None:
+            return Question((Message(role="user", content=self.question),), self)
+        raise InvalidRequest("give a question, or messages that end with one", "question")

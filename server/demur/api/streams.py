@@ -1,0 +1,108 @@
+"""Server-sent events that stop the work behind them when the client goes, and the same for replies in one piece."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import aclosing
+from typing import Any, TypeVar
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from demur.api.errors import ApiError
+
+T = TypeVar("T")
+
+KEEP_ALIVE = b": still working\n\n"
+
+
+def frame(data: str, event: str | None = None) -> bytes:
+    """One server-sent event. `data` is JSON, so it has no line breaks."""
+    head = "" if event is None else f"event: {event}\n"
+    return f"{head}data: {data}\n\n".encode()
+
+
+class EventStream(Response):
+    """Sends `frames` as they come, and a comment line after every `keep_alive` seconds of silence.
+
+    The status line waits for the first frame or the first comment: what fails at once is raised, and so becomes an
+    ordinary error reply. What fails later is the last frame, made by `on_error`. A client that goes away closes
+    `frames`.
+    """
+
+    media_type = "text/event-stream"
+
+    def __init__(
+        self, frames: AsyncGenerator[bytes, None], *, keep_alive: float, on_error: Callable[[Exception], bytes]
+    ) -> None:
+        super().__init__(headers={"cache-control": "no-cache", "x-accel-buffering": "no"})
+        del self.headers["content-length"]
+        self._frames = frames
+        self._keep_alive = keep_alive
+        self._on_error = on_error
+        self._started = False
+        self._sending = asyncio.Lock()
+        self._last_sent = 0.0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        writing = asyncio.create_task(self._write(send))
+        watching = asyncio.create_task(_disconnected(receive))
+        pinging = asyncio.create_task(self._ping(send))
+        try:
+            await asyncio.wait({writing, watching}, return_when=asyncio.FIRST_COMPLETED)
+            if writing.done():
+                writing.result()
+        finally:
+            await cancel(writing, watching, pinging)
+
+    async def _write(self, send: Send) -> None:
+        async with aclosing(self._frames) as frames:
+            try:
+                async for data in frames:
+                    await self._send(send, data)
+            except Exception as error:
+                if not self._started:
+                    raise
+                await self._send(send, self._on_error(error))
+        await self._send(send, b"", more=False)
+
+    async def _ping(self, send: Send) -> None:
+        loop = asyncio.get_running_loop()
+        self._last_sent = loop.time()
+        while True:
+            await asyncio.sleep(self._last_sent + self._keep_alive - loop.time())
+            if loop.time() >= self._last_sent + self._keep_alive:
+                await self._send(send, KEEP_ALIVE)
+
+    async def _send(self, send: Send, data: bytes, more: bool = True) -> None:
+        async with self._sending:
+            if not self._started:
+                self._started = True
+                await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+            await send({"type": "http.response.body", "body": data, "more_body": more})
+            self._last_sent = asyncio.get_running_loop().time()
+
+
+async def unless_disconnected(request: Request, work: Coroutine[Any, Any, T]) -> T:
+    """The result of `work`, which is cancelled when the client goes away."""
+    working = asyncio.create_task(work)
+    watching = asyncio.create_task(_disconnected(request.receive))
+    try:
+        await asyncio.wait({working, watching}, return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            return working.result()
+        raise ApiError(499, "client_gone", "the client went away")
+    finally:
+        await cancel(working, watching)
+
+
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def cancel(*tasks: asyncio.Task[Any]) -> None:
+    """Cancel what still runs and wait until it has cleaned up; what already failed is the caller's to raise."""
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

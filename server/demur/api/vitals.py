@@ -1,0 +1,48 @@
+"""Is the engine alive: asked every few seconds, and told by any request that finds it dead."""
+
+import asyncio
+from collections.abc import Callable
+
+from demur.engine.base import Engine, EngineDead, EngineError
+from demur.observability import logger
+
+
+class Vitals:
+    """Remembers that the engine died, and tells whoever has to end the process, once."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._on_death: list[Callable[[], None]] = []
+        self.cause_of_death: str | None = None
+
+    def on_death(self, tell: Callable[[], None]) -> None:
+        """Call `tell` when the engine dies."""
+        self._on_death.append(tell)
+
+    def report(self, error: Exception) -> None:
+        """Called with whatever an engine raised; only a death is remembered."""
+        if not isinstance(error, EngineDead) or self.cause_of_death is not None:
+            return
+        self.cause_of_death = str(error) or "no reason given"
+        logger.critical("the engine died", extra={"fields": {"cause": self.cause_of_death}})
+        for tell in self._on_death:
+            tell()
+
+    async def check(self) -> None:
+        """Return when the engine can take work. Raises EngineError."""
+        if self.cause_of_death is not None:
+            raise EngineDead(self.cause_of_death)
+        try:
+            await self._engine.check()
+        except EngineError as error:
+            self.report(error)
+            raise
+
+    async def watch(self, every: float) -> None:
+        """Check until the engine is dead, `every` so many seconds."""
+        while self.cause_of_death is None:
+            try:
+                await self.check()
+            except EngineError as error:
+                logger.warning("the engine is not ready", extra={"fields": {"error": type(error).__name__}})
+            await asyncio.sleep(every)

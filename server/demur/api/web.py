@@ -1,0 +1,61 @@
+"""The page: the files of `clients/web`, each served under its own path, `index.html` at `/`.
+
+The page shows what a model wrote, so its headers allow nothing but its own files: no inline script or style, no other
+host, no frame, and no way to turn a string into markup.
+"""
+
+from pathlib import Path
+
+from fastapi import FastAPI, Request, Response
+from starlette.staticfiles import StaticFiles
+
+from demur.api import maths
+
+_PACKAGED = Path(__file__).parents[1] / "web"
+_CHECKOUT = Path(__file__).parents[3] / "clients" / "web"
+
+CONTENT_SECURITY_POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self'",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
+    )
+)
+HEADERS = {
+    "content-security-policy": CONTENT_SECURITY_POLICY,
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-cache",
+}
+
+
+def web_folder() -> Path | None:
+    """Where the page's files are: inside the installed package, or in the checkout; None when there are none."""
+    return next((folder for folder in (_PACKAGED, _CHECKOUT) if (folder / "index.html").is_file()), None)
+
+
+def add_page(app: FastAPI, folder: Path) -> None:
+    """One route for every file in `folder`, so that a path that is no file stays a 404 in the API's shape."""
+    files = StaticFiles(directory=folder)
+    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+        _add_file(app, files, file.relative_to(folder).as_posix())
+    app.include_router(maths.router)
+
+
+def _add_file(app: FastAPI, files: StaticFiles, name: str) -> None:
+    async def send(request: Request) -> Response:
+        response = await files.get_response(name, request.scope)
+        response.headers.update(HEADERS)
+        return response
+
+    path = "/" if name == "index.html" else f"/{name}"
+    app.add_api_route(path, send, methods=["GET", "HEAD"], include_in_schema=False)

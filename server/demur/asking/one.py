@@ -1,0 +1,47 @@
+"""One question: the answer as it comes, or its JSON."""
+
+import json
+import sys
+from typing import Any
+
+from rich.console import Console
+
+from demur.asking.command import ABSTAINED, ANSWERED, INTERRUPTED, fail
+from demur.asking.screen import Screen
+from demur_client import Answer, Client, ConnectionFailedError, DemurError
+from demur_client.request import Options
+from demur_client.untrusted import clean, escape_json
+
+
+def ask_one(question: str, server: dict[str, Any], options: Any, *, as_json: bool, no_color: bool) -> int:
+    """Ask and print; the exit status."""
+    try:
+        with Client(**server) as client:
+            answer = _as_json(client, question, options) if as_json else _live(client, question, options, no_color)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except (DemurError, ValueError) as error:
+        fail(explained(error))
+    return ANSWERED if answer else ABSTAINED
+
+
+def explained(error: Exception) -> str:
+    """An error in words that a terminal may show, with what to do about it."""
+    hint = "; is a server running? demur serve starts one" if isinstance(error, ConnectionFailedError) else ""
+    return clean(str(error)) + hint
+
+
+def _live(client: Client, question: str, options: Options, no_color: bool) -> Answer:
+    piped = not sys.stdout.isatty()  # lines then stay as long as the model made them
+    screen = Screen(Console(no_color=no_color or None, highlight=False, markup=False, emoji=False, soft_wrap=piped))
+    with client.stream(question, **options) as stream, screen:
+        for event in stream:
+            screen.show(event, stream.transcript)
+    return stream.result()
+
+
+def _as_json(client: Client, question: str, options: Options) -> Answer:
+    with Console(stderr=True).status("asking"):
+        answer = client.answer(question, **options)
+    print(escape_json(json.dumps(answer.to_dict(), indent=2, ensure_ascii=False)))
+    return answer

@@ -1,0 +1,149 @@
+"""The `demur` command. Each sub-command loads what it needs when it runs, so `demur --help` is instant."""
+
+import importlib
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any, Literal, NoReturn
+
+import typer
+
+import demur
+from demur.core.answers import Aggregation, Contract
+
+main = typer.Typer(
+    help="Answers with calibrated confidence: serve a model, ask it, evaluate it.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_show_locals=False,
+)
+
+_ELSEWHERE = {
+    "ask": ("demur.asking:ask", "client", "Ask a running server, and see how sure the answer is."),
+    "metrics": ("demur.evaluation.cli:metrics", "evaluation", "Figures for rows of confidence and correctness."),
+    "evaluate": ("demur.evaluation.cli:evaluate", "evaluation", "Run a data set against a server and grade it."),
+    "compare": ("demur.evaluation.cli:compare", "evaluation", "Differences between two runs, with intervals."),
+    "report": ("demur.evaluation.cli:report", "evaluation", "Tables and figures of runs as one page."),
+    "model": ("demur.model.cli:app", "model", "The embedded model: make it, check it."),
+}
+"""Sub-commands that other rooms own: where the function or app is, which extra it needs, and its line of help."""
+_PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
+
+
+def fail(message: str, status: int = 1) -> NoReturn:
+    """Say what went wrong in one line and leave."""
+    typer.echo(f"demur: {message}", err=True)
+    raise typer.Exit(status)
+
+
+def load(target: str, extra: str) -> Any:
+    """`module:name`, imported now. A package that is not installed is one clear line."""
+    module, name = target.split(":")
+    try:
+        return getattr(importlib.import_module(module), name)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.split(".")[0] == "demur":
+            raise
+        fail(f'this command needs {error.name}: pip install "demur[{extra}]"')
+
+
+@main.callback(invoke_without_command=True)
+def root(version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False) -> None:
+    if version:
+        typer.echo(demur.__version__)
+        raise typer.Exit
+
+
+@main.command(context_settings={"allow_extra_args": True})
+def serve(
+    context: typer.Context,
+    model: Annotated[str | None, typer.Option(help="Model folder or hub id; the embedded model when absent.")] = None,
+    host: Annotated[str | None, typer.Option(help="Address to listen on. (default: 127.0.0.1)")] = None,
+    port: Annotated[int | None, typer.Option(help="Port to listen on; 0 picks one. (default: 8000)")] = None,
+    risk_threshold: Annotated[
+        float | None, typer.Option("--risk-threshold", "-t", help="For requests that name none. (default: 0.5)")
+    ] = None,
+    engine: Annotated[
+        Literal["vllm", "scripted"] | None, typer.Option(help="scripted: a demo without a model. (default: vllm)")
+    ] = None,
+    force_contract: Annotated[
+        Literal["auto", "always", "never"] | None,
+        typer.Option(help="Force the output form; auto: unless the model is calibrated. (default: auto)"),
+    ] = None,
+    allow_withheld: Annotated[
+        bool | None, typer.Option(help="Let callers see withheld text. (default: on a loopback address only)")
+    ] = None,
+    engine_arg: Annotated[
+        list[str] | None, typer.Option(metavar="KEY=VALUE", help="For vLLM, as it is; may be repeated.")
+    ] = None,
+    log_format: Annotated[Literal["json", "text"] | None, typer.Option(help="Of log lines. (default: json)")] = None,
+) -> None:
+    """Serve a model over HTTP.
+
+    What stands after -- goes to vLLM as it is: demur serve --model M -- --tensor-parallel-size 2. Every setting is
+    also read from the environment, as DEMUR_HOST, DEMUR_MAX_SAMPLES and so on.
+    """
+    named = {
+        "model": model,
+        "host": host,
+        "port": port,
+        "risk_threshold": risk_threshold,
+        "engine": engine,
+        "force_contract": force_contract,
+        "allow_withheld": allow_withheld,
+        "log_format": log_format,
+    }
+    run = load("demur.serving.command:run", "server")
+    chosen = {name: value for name, value in named.items() if value is not None}
+    raise typer.Exit(run(chosen, engine_arg or [], context.args))
+
+
+@main.command()
+def parse(
+    source: Annotated[str, typer.Argument(metavar="FILE|-", help="A file, or - for standard input.")],
+    strict: Annotated[bool, typer.Option("--strict", help="Take only the trained form, as training does.")] = False,
+    contract: Annotated[Contract | None, typer.Option(help="Detected from the text when absent.")] = None,
+    aggregation: Annotated[Aggregation, typer.Option(help="From claim confidences to the confidence.")] = "min",
+) -> None:
+    """Read answer, confidence and claims out of any model output, and print them as JSON."""
+    from demur.core.reading import detect_contract, read
+
+    text = _text_of(source)
+    found = read(text, contract or detect_contract(text), "strict" if strict else "lenient", aggregation=aggregation)
+    claims = [
+        {"text": c.text, "confidence": c.confidence, "explanation": c.explanation, "problems": c.problems}
+        for c in found.claims
+    ]
+    reading = {
+        "answer": found.answer,
+        "confidence": found.confidence,
+        "state": found.state,
+        "claims": claims,
+        "problems": found.problems,
+    }
+    typer.echo(json.dumps(reading, ensure_ascii=False))
+
+
+def _text_of(source: str) -> str:
+    try:
+        data = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
+    except OSError as error:
+        fail(f"cannot read {source}: {error.strerror}", 2)
+    return data.decode("utf-8", "replace")
+
+
+def _pass_on(name: str, target: str, extra: str, line: str) -> None:
+    """Add a sub-command that is loaded only when it is called; it parses its own arguments."""
+
+    def run(context: typer.Context) -> None:
+        found = load(target, extra)
+        if not isinstance(found, typer.Typer):
+            function, found = found, typer.Typer(add_completion=False, pretty_exceptions_show_locals=False)
+            found.command(name)(function)
+        found(args=context.args, prog_name=context.command_path)
+
+    main.command(name, help=line, context_settings=_PASSED_ON, add_help_option=False)(run)
+
+
+for _name, _where in _ELSEWHERE.items():
+    _pass_on(_name, *_where)

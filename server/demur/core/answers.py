@@ -1,0 +1,74 @@
+"""The values that pass between the rooms: what was read from a completion, and what the caller is told."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Contract = Literal["response", "claims", "explicit_risk"]
+Granularity = Literal["response", "claims"]
+Aggregation = Literal["min", "product"]
+Mode = Literal["strict", "lenient"]
+
+State = Literal["value", "missing", "invalid"]
+"""Of a confidence: it was read, it was not there, or it was there and is no probability."""
+
+ClaimDecision = Literal["assert", "highlight"]
+ResponseDecision = Literal["answer", "abstain"]
+Reason = Literal["below_threshold", "confidence_missing", "confidence_invalid", "answer_missing", "truncated", "idk"]
+
+CONTRACTS: tuple[Contract, ...] = ("response", "claims", "explicit_risk")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One number somebody wrote down as a confidence.
+
+    `value` is in [0, 1] when `state` is "value" and None otherwise. `problems` says what was done to it or why it
+    is no confidence: "rescaled", "clipped", "not_a_number", "out_of_range", "missing".
+    """
+
+    state: State
+    value: float | None = None
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One step of a final solution with its own confidence (paper section 3.3).
+
+    `span` is [start, end) in Unicode code points of the text it stands in. `confidence` is None when the model
+    wrote none that can be read; `problems` then says why.
+    """
+
+    text: str
+    span: tuple[int, int]
+    confidence: float | None
+    explanation: str
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What one model output says, read under one contract. Nothing is decided yet.
+
+    `text` is what a person reads: no tags, no private reasoning. `confidence` is the stated one, for claims the
+    aggregate; it is None unless `state` is "value". `idk` marks an explicit-risk output that declined.
+    In strict mode any entry in `problems` that `is_violation` names makes the output a format violation.
+    """
+
+    contract: Contract
+    answer: str | None
+    confidence: float | None
+    state: State
+    text: str
+    claims: tuple[Claim, ...] = ()
+    idk: bool = False
+    problems: tuple[str, ...] = ()
+    violation: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Answer or abstain, and why when abstaining."""
+
+    decision: ResponseDecision
+    reason: Reason | None = None

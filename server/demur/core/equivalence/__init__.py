@@ -1,0 +1,21 @@
+r"""Are two answers the same: used by voting, rewards and evaluation alike.
+
+`clean` brings an answer into one spelling, `meaning` reads it (a number with a unit, words, a list, a formula), `keys`
+holds the relation. Formulas are compared by value through an `Algebra` (see `demur.grading`), or else as written.
+"""
+
+from demur.core.equivalence.clean import normalise
+from demur.core.equivalence.gold import gold_answers, is_correct
+from demur.core.equivalence.keys import Algebra, answer_key, group_answers, same_answer
+from demur.core.equivalence.screen import is_tame
+
+__all__ = [
+    "Algebra",
+    "answer_key",
+    "gold_answers",
+    "group_answers",
+    "is_correct",
+    "is_tame",
+    "normalise",
+    "same_answer",
+]

@@ -1,0 +1,49 @@
+r"""Ground truths as data sets write them: text, a number, several accepted answers, a verl row's dictionary."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+
+from demur.core.equivalence.keys import Algebra, same_answer
+
+_FIELDS = ("target", "answer", "final_answer", "ground_truth", "value", "aliases")
+_ALTERNATIVES = re.compile(r"\s*\\text\s*\{\s*OR\s*\}\s*|\s+OR\s+")
+MAX_NESTING = 4
+
+
+def gold_answers(ground_truth: Any) -> tuple[str, ...]:
+    r"""The accepted answers, without empty ones.
+
+    A string may name alternatives with a capital OR ("\frac{1}{2} \text{ OR } 0.5"; a small "or" is part of the
+    answer). A mapping gives the first of its fields target, answer, final_answer, ground_truth, value, aliases.
+    Raises TypeError for anything that is no text, number, mapping or collection of those.
+    """
+    return tuple(dict.fromkeys(_flatten(ground_truth, MAX_NESTING)))
+
+
+def is_correct(answer: str | None, ground_truth: Any, algebra: Algebra | None = None) -> bool:
+    """Whether the answer means the same as any accepted one. No answer is never correct. Raises as `gold_answers`."""
+    golds = gold_answers(ground_truth)
+    return answer is not None and any(same_answer(answer, gold, algebra) for gold in golds)
+
+
+def _flatten(truth: Any, nesting: int) -> Iterable[str]:
+    if nesting == 0:
+        raise TypeError("a ground truth is nested too deeply")
+    if hasattr(truth, "tolist"):
+        truth = truth.tolist()  # numpy's scalars and arrays, as parquet rows carry them
+    if isinstance(truth, str):
+        return [part.strip() for part in _ALTERNATIVES.split(truth) if part.strip()]
+    if isinstance(truth, bool) or truth is None:
+        raise TypeError(f"a ground truth is text, a number, a mapping or a list of those, not {truth!r}")
+    if isinstance(truth, int | float):
+        return [repr(truth)]
+    if isinstance(truth, Mapping):
+        field = next((name for name in _FIELDS if name in truth), None)
+        if field is None:
+            raise TypeError(f"a ground truth given as a mapping needs one of the fields {', '.join(_FIELDS)}")
+        return _flatten(truth[field], nesting - 1)
+    if isinstance(truth, list | tuple | set | frozenset):
+        items = cast("Iterable[Any]", truth)
+        return [answer for item in items for answer in _flatten(item, nesting - 1)]
+    raise TypeError(f"a ground truth is text, a number, a mapping or a list of those, not {type(truth).__name__}")

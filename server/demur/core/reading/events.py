@@ -1,0 +1,81 @@
+"""What a reader tells while the text is still arriving."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from demur.core.answers import Claim
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """More of the text a person reads."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimRead:
+    """A claim has closed; its span lies within the text told so far."""
+
+    index: int
+    claim: Claim
+
+
+@dataclass(frozen=True, slots=True)
+class Reset:
+    """All text and claims told so far are void: `solution_restarted` or `reasoning_ended`."""
+
+    reason: str
+
+
+Event = Delta | ClaimRead | Reset
+
+
+def fold(events: Iterable[Event]) -> tuple[str, list[Claim]]:
+    """What somebody who followed the events has on the screen: text and claims."""
+    text: list[str] = []
+    claims: list[Claim] = []
+    for event in events:
+        match event:
+            case Delta():
+                text.append(event.text)
+            case ClaimRead():
+                claims.append(event.claim)
+            case Reset():
+                text.clear()
+                claims.clear()
+    return "".join(text), claims
+
+
+class Visible:
+    """The text a person reads, growing: no white space at its ends, none told before it is known to stay."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._space = ""
+        self.length = 0
+
+    @property
+    def text(self) -> str:
+        return "".join(self._parts)
+
+    @property
+    def at_gap(self) -> bool:
+        """Whether the next character would not stick to the one before it."""
+        return self.length == 0 or bool(self._space)
+
+    def write(self, piece: str) -> list[Event]:
+        """Append; returns what became visible."""
+        body = piece.rstrip()
+        if not body:
+            self._space += piece
+            return []
+        told = self._space + body if self.length else body.lstrip()
+        self._space = piece[len(body) :]
+        self._parts.append(told)
+        self.length += len(told)
+        return [Delta(told)]
+
+    def start(self) -> int:
+        """Where the next visible character will stand."""
+        return self.length + (len(self._space) if self.length else 0)

@@ -1,0 +1,87 @@
+"""Model output, in whatever pieces it arrives -> tokens.
+
+Two promises hold for every split of a text into pieces: the tokens' `raw` parts joined are the text, and the tokens
+other than TEXT are the same. What could still become a label or a tag is held back, never more than a few hundred
+characters, so the work is linear in the length. No HTML parser can do this: steps hold `<`, `>`, quotes and braces.
+"""
+
+import re
+from typing import NamedTuple
+
+from demur.core.answers import Contract, Mode
+from demur.core.reading.grammar import LONGEST_LABEL, LONGEST_TAG, OPEN_ENDED, Kind, grammar
+
+
+class Token(NamedTuple):
+    """`value` is a claim's stated number; `quoted` says that its explanation follows, up to EXPLANATION_END."""
+
+    kind: Kind
+    raw: str
+    value: str | None = None
+    quoted: bool = False
+
+
+class Lexer:
+    """Feed it text, take tokens. The contract says which structures exist, the mode how loosely they are written."""
+
+    def __init__(self, contract: Contract, mode: Mode = "lenient") -> None:
+        self._grammar = grammar(contract, mode)
+        self._before = "\n"  # the last character given out; a label needs to know whether a line starts after it
+        self._carry = ""
+        self._quote = ""  # what closes the explanation we are inside, if we are
+
+    def feed(self, text: str) -> list[Token]:
+        """The tokens that are certain now."""
+        return self._scan(text, final=False)
+
+    def close(self) -> list[Token]:
+        """The rest, when nothing can follow any more."""
+        return self._scan("", final=True)
+
+    def _scan(self, text: str, final: bool) -> list[Token]:
+        buffer = self._before + self._carry + text
+        tokens: list[Token] = []
+        position = 1
+        while match := self._pattern().search(buffer, position - (buffer[position - 1] == "\n")):
+            kind = Kind[match.lastgroup or ""]
+            if not final and kind in OPEN_ENDED and match.end() == len(buffer):
+                break
+            start = match.start() + (buffer[match.start()] == "\n")  # the newline belongs to the text before
+            if start > position:
+                tokens.append(Token(Kind.TEXT, buffer[position:start]))
+            tokens.append(self._token(kind, match, buffer[start : match.end()]))
+            position = match.end()
+        cut = len(buffer) if final else self._safe_cut(buffer, position)
+        if cut > position:
+            tokens.append(Token(Kind.TEXT, buffer[position:cut]))
+        self._before, self._carry = buffer[cut - 1], buffer[cut:]
+        return tokens
+
+    def _pattern(self) -> re.Pattern[str]:
+        return self._grammar.explanation[self._quote] if self._quote else self._grammar.body
+
+    def _token(self, kind: Kind, match: re.Match[str], raw: str) -> Token:
+        if kind is Kind.CLAIM_OPEN:
+            self._quote = match["quote"] or ""
+            return Token(kind, raw, _unquote(match["value"]), quoted=bool(self._quote))
+        if kind is Kind.EXPLANATION_END or kind is Kind.CLAIM_CLOSE:
+            self._quote = ""
+        late = match["late"] if kind is Kind.EXPLANATION_END and self._grammar.lenient else None
+        return Token(kind, raw, _unquote(late))
+
+    def _safe_cut(self, buffer: str, position: int) -> int:
+        """The first place from which on the buffer could still turn into a label or a tag."""
+        cut = len(buffer)
+        starts = "<" + self._quote
+        for at in range(max(position, cut - LONGEST_TAG), cut):
+            if buffer[at] in starts and self._grammar.partial.match(buffer, at):
+                cut = at
+                break
+        line = buffer.rfind("\n", 0, cut) + 1
+        if position <= line and cut - line <= LONGEST_LABEL and self._grammar.may_become_label(buffer[line:cut]):
+            return line
+        return cut
+
+
+def _unquote(value: str | None) -> str | None:
+    return None if value is None else value.strip().strip("\"'")

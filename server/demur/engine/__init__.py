@@ -1,0 +1,1 @@
+"""The one narrow port to a model, and what stands behind it."""

@@ -1,0 +1,108 @@
+"""The engine port: chat messages and sampling settings in, a cancellable stream of chunks out."""
+
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypedDict
+
+FinishReason = Literal["stop", "length", "abort"]
+
+
+class Message(TypedDict):
+    """One chat message; the engine applies the model's own chat template to a list of them."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How one sample is drawn. `constraint` is a regular expression the output is forced to match, where the
+    engine can do that."""
+
+    max_tokens: int
+    temperature: float = 1.0
+    top_p: float = 1.0
+    seed: int | None = None
+    constraint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """Messages made ready for one engine. `token_ids` is None where the engine does not tokenize here."""
+
+    messages: tuple[Message, ...]
+    token_ids: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A piece of one sample. The last one carries the finish reason.
+
+    `token_ids` are the generator's own, empty where the engine has none; `prompt_tokens` and `completion_tokens`
+    are totals so far, None where unknown.
+    """
+
+    text: str
+    token_ids: tuple[int, ...] = ()
+    finish_reason: FinishReason | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+class EngineError(Exception):
+    """Something behind the port failed.
+
+    EngineError
+    ├── PromptTooLong       the caller's fault: the prompt leaves no room to answer
+    ├── EngineOverloaded    try again later, `retry_after` seconds if known
+    └── EngineDead          nothing will work until the process is restarted
+    """
+
+
+class PromptTooLong(EngineError):
+    """The prompt alone fills the model's context. Carries both lengths in tokens."""
+
+    def __init__(self, prompt_tokens: int, max_model_len: int) -> None:
+        super().__init__(f"the prompt has {prompt_tokens} tokens; the model takes {max_model_len} in all")
+        self.prompt_tokens = prompt_tokens
+        self.max_model_len = max_model_len
+
+
+class EngineOverloaded(EngineError):
+    """The engine refuses work for now."""
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class EngineDead(EngineError):
+    """The engine is gone and does not come back by itself."""
+
+
+class Engine(Protocol):
+    """A model that answers one prompt with one sample at a time; call `stream` k times for k samples."""
+
+    @property
+    def max_model_len(self) -> int | None:
+        """Prompt and completion together, in tokens; None where the engine does not know."""
+        ...
+
+    async def prepare(self, messages: Sequence[Message]) -> Prompt:
+        """Apply the model's chat template once. Raises PromptTooLong."""
+        ...
+
+    def stream(self, prompt: Prompt, sampling: Sampling, *, request_id: str) -> AsyncGenerator[Chunk, None]:
+        """One sample. Closing the generator, or cancelling the task that reads it, stops the work in the engine.
+
+        Raises EngineDead, EngineOverloaded, or EngineError for anything else behind the port.
+        """
+        ...
+
+    async def check(self) -> None:
+        """Return when the engine can take work; raise EngineDead or EngineOverloaded otherwise."""
+        ...
+
+    async def close(self) -> None:
+        """Stop the engine and free what it holds."""
+        ...

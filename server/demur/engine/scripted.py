@@ -1,0 +1,208 @@
+"""The fake that ships: an engine whose samples come from a script, for tests, demos and load without a model."""
+
+import asyncio
+import re
+from bisect import bisect_right
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import aclosing, suppress
+from dataclasses import dataclass, field
+
+from demur.engine.base import Chunk, EngineDead, EngineError, FinishReason, Message, Prompt, PromptTooLong, Sampling
+from demur.engine.demo import demo_answer
+
+_WORD = re.compile(r"\s*\S+")
+
+
+class Gate:
+    """Holds a sample between two chunks. Any thread may wait for it or open it."""
+
+    def __init__(self) -> None:
+        self._reached: Future[None] = Future()
+        self._opened: Future[None] = Future()
+
+    def wait_reached(self, timeout: float = 10.0) -> None:
+        """Block until a sample stands at the gate. Raises TimeoutError after `timeout` seconds."""
+        self._reached.result(timeout)
+
+    def open(self) -> None:
+        if not self._opened.done():
+            self._opened.set_result(None)
+
+    def arrive(self) -> asyncio.Future[None]:
+        """Called by a sample: a future of its own loop that is done once the gate is open."""
+        if not self._reached.done():
+            self._reached.set_result(None)
+        return asyncio.wrap_future(self._opened)
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """What one prompt is answered with.
+
+    Sample i gets `texts[i % len(texts)]`. `gates` maps a number of chunks to the gate that stands after them.
+    `error` is raised after `error_after` chunks. `delay` is the pause before each chunk in seconds.
+    """
+
+    texts: Sequence[str]
+    finish_reason: FinishReason = "stop"
+    gates: Mapping[int, Gate] = field(default_factory=dict[int, Gate])
+    error: EngineError | None = None
+    error_after: int = 0
+    delay: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A sample that was asked for, as the engine saw it."""
+
+    request_id: str
+    messages: tuple[Message, ...]
+    sampling: Sampling
+
+
+Answers = str | Sequence[str] | Script
+Source = Mapping[str, Answers] | Callable[[Sequence[Message]], Answers]
+
+
+def words(text: str) -> list[str]:
+    """The chunks of a text: one word each, with the space before it. They join to the text."""
+    chunks = _WORD.findall(text)
+    rest = text[sum(map(len, chunks)) :]
+    return [*chunks, rest] if rest else chunks
+
+
+class ScriptedEngine:
+    """Implements `Engine`. A token is a word.
+
+    `source` maps a piece of the last message to its answers (the longest piece found in it wins; the demo answers
+    what no piece fits), or computes them from the messages. `chunker` splits a text into chunks. `delay` is the
+    pause before each chunk in seconds. `running`, `drawn` and `cancelled` show what the engine was asked to do.
+    """
+
+    def __init__(
+        self,
+        source: Source = demo_answer,
+        *,
+        chunker: Callable[[str], Iterable[str]] = words,
+        delay: float = 0.0,
+        max_model_len: int = 4096,
+    ) -> None:
+        self._source = source
+        self._chunker = chunker
+        self._delay = delay
+        self._max_model_len = max_model_len
+        self._died: EngineDead | None = None
+        self._waiting: set[asyncio.Future[None]] = set()
+        self.running = 0
+        self.drawn: deque[Drawn] = deque(maxlen=1000)
+        self.cancelled: deque[str] = deque(maxlen=1000)
+
+    @property
+    def max_model_len(self) -> int:
+        return self._max_model_len
+
+    async def prepare(self, messages: Sequence[Message]) -> Prompt:
+        count = sum(len(_WORD.findall(message["content"])) for message in messages)
+        if count >= self._max_model_len:
+            raise PromptTooLong(count, self._max_model_len)
+        return Prompt(tuple(messages), tuple(range(count)))
+
+    async def stream(self, prompt: Prompt, sampling: Sampling, *, request_id: str) -> AsyncGenerator[Chunk, None]:
+        self.drawn.append(Drawn(request_id, prompt.messages, sampling))
+        script = self._script(prompt.messages)
+        finished = False
+        self.running += 1
+        try:
+            async with aclosing(self._play(script, prompt, sampling, request_id)) as chunks:
+                async for chunk in chunks:
+                    finished = chunk.finish_reason is not None
+                    yield chunk
+        except EngineError:
+            finished = True
+            raise
+        finally:
+            self.running -= 1
+            if not finished:
+                self.cancelled.append(request_id)
+
+    async def check(self) -> None:
+        if self._died is not None:
+            raise self._died
+
+    async def close(self) -> None:
+        self.die("the scripted engine was closed")
+
+    def die(self, message: str = "the scripted engine was told to die") -> None:
+        """Every sample in flight and every later call raises EngineDead. Any thread may call this."""
+        self._died = EngineDead(message)
+        for waiter in list(self._waiting):
+            waiter.get_loop().call_soon_threadsafe(_wake, waiter)
+
+    def _script(self, messages: Sequence[Message]) -> Script:
+        answers = self._find(messages)
+        if isinstance(answers, Script):
+            return answers
+        return Script([answers] if isinstance(answers, str) else answers)
+
+    def _find(self, messages: Sequence[Message]) -> Answers:
+        if not isinstance(self._source, Mapping):
+            return self._source(messages)
+        asked = messages[-1]["content"]
+        fitting = [piece for piece in self._source if piece in asked]
+        return self._source[max(fitting, key=len)] if fitting else demo_answer(messages)
+
+    async def _play(
+        self, script: Script, prompt: Prompt, sampling: Sampling, request_id: str
+    ) -> AsyncGenerator[Chunk, None]:
+        text = script.texts[_sample_index(request_id) % len(script.texts)]
+        word_ends = [match.end() for match in _WORD.finditer(text)]
+        cut = len(word_ends) > sampling.max_tokens
+        if cut:
+            text = text[: word_ends[sampling.max_tokens - 1]]
+        chunks, shown = list(self._chunker(text)) or [""], 0
+        ending: FinishReason | None = "length" if cut else script.finish_reason
+        for i, piece in enumerate(chunks):
+            await self._pace(script, i)
+            shown += len(piece)
+            last = i == len(chunks) - 1 and script.error is None
+            tokens = bisect_right(word_ends, shown)
+            yield Chunk(piece, (), ending if last else None, len(prompt.token_ids or ()), tokens)
+        await self._pace(script, max(len(chunks), script.error_after))
+
+    async def _pace(self, script: Script, chunks_out: int) -> None:
+        """Wait as the script says, then raise what it says."""
+        gate, delay = script.gates.get(chunks_out), script.delay or self._delay
+        if gate is not None:
+            await self._wait_unless_dead(gate.arrive())
+        elif delay:
+            await self._wait_unless_dead(None, seconds=delay)
+        else:
+            await asyncio.sleep(0)
+        await self.check()
+        if script.error is not None and chunks_out >= script.error_after:
+            if isinstance(script.error, EngineDead):
+                self.die(str(script.error))
+            raise script.error
+
+    async def _wait_unless_dead(self, step: asyncio.Future[None] | None, seconds: float | None = None) -> None:
+        dead = asyncio.get_running_loop().create_future()
+        self._waiting.add(dead)
+        try:
+            await self.check()
+            waits = {dead} if step is None else {dead, step}
+            await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            self._waiting.discard(dead)
+
+
+def _wake(waiter: asyncio.Future[None]) -> None:
+    with suppress(asyncio.InvalidStateError):
+        waiter.set_result(None)
+
+
+def _sample_index(request_id: str) -> int:
+    """The number after the last dash: which of a request's samples this is."""
+    tail = request_id.rpartition("-")[2]
+    return int(tail) if tail.isdecimal() else 0

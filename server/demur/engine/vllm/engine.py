@@ -1,0 +1,128 @@
+"""The Engine port over vLLM's AsyncLLM."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from demur.engine.base import Chunk, Message, Prompt, PromptTooLong, Sampling
+from demur.engine.vllm.guardian import Guardian
+from demur.engine.vllm.launching import engine_processes, existing, import_vllm, launch
+from demur.engine.vllm.translating import chunk, sampling_params, translated_errors
+
+if TYPE_CHECKING:
+    from vllm.v1.engine.async_llm import AsyncLLM
+
+Progress = Callable[[str, float], None]
+"""Told what is being done, and a rough share of the whole that is done, in [0, 1]."""
+
+
+class VLLMEngine:
+    """One AsyncLLM. Made by `start`; a sample's request inside vLLM lives as long as the generator of `stream`."""
+
+    def __init__(self, llm: "AsyncLLM") -> None:
+        self._llm = llm
+        self._guardian = Guardian(process.pid for process in engine_processes() if process.pid)
+
+    @classmethod
+    async def start(
+        cls,
+        model: str | Path,
+        *,
+        constraints: Sequence[str] = (),
+        progress: Progress = lambda doing, share: None,
+        **engine_args: Any,
+    ) -> Self:
+        """Load `model`, a folder or a hub id, and answer once; takes from half a minute upwards.
+
+        `engine_args` are vLLM's own (tensor_parallel_size, gpu_memory_utilization, dtype, ...). `constraints` that
+        samples will be forced to match are compiled now instead of when the first one comes. The event loop stays
+        free meanwhile. Raises UnknownEngineArgument, ModuleNotFoundError without vLLM, and EngineError when the
+        model cannot be loaded; vLLM has then written the cause to standard error.
+        """
+        name = existing(model)
+        progress("importing vLLM", 0.0)
+        await asyncio.to_thread(import_vllm)
+        progress("loading the model", 0.3)
+        try:
+            engine = cls(await asyncio.to_thread(launch, name, engine_args))
+        except asyncio.CancelledError:
+            for process in engine_processes():
+                process.kill()  # then the thread that waits for them ends, too
+            raise
+        progress("warming up", 0.9)
+        try:
+            await engine._warm_up(constraints)
+        except BaseException:
+            await engine.close()
+            raise
+        progress("ready", 1.0)
+        return engine
+
+    @property
+    def max_model_len(self) -> int:
+        return self._llm.model_config.max_model_len
+
+    @property
+    def running(self) -> int:
+        """Samples that vLLM is generating at the moment, by its own gauge vllm:num_requests_running."""
+        from prometheus_client import REGISTRY
+
+        return sum(
+            int(sample.value)
+            for metric in REGISTRY.collect()
+            for sample in metric.samples
+            if sample.name == "vllm:num_requests_running"
+            and sample.labels["model_name"] == self._llm.model_config.served_model_name
+        )
+
+    async def prepare(self, messages: Sequence[Message]) -> Prompt:
+        """Apply the model's chat template in vLLM's own thread. Raises PromptTooLong.
+
+        Raises EngineError when the model has no template or its template refuses the messages.
+        """
+        from vllm.renderers.params import ChatParams, TokenizeParams
+
+        template = ChatParams(chat_template_kwargs={"add_generation_prompt": True})
+        whole = TokenizeParams(max_total_tokens=None, add_special_tokens=False)
+        conversations: Any = [list(messages)]
+        with translated_errors():
+            _, rendered = await self._llm.renderer.render_chat_async(conversations, template, whole)
+        prompt: Any = rendered[0]
+        token_ids = tuple(prompt["prompt_token_ids"])
+        if len(token_ids) >= self.max_model_len:
+            raise PromptTooLong(len(token_ids), self.max_model_len)
+        return Prompt(tuple(messages), token_ids)
+
+    async def stream(self, prompt: Prompt, sampling: Sampling, *, request_id: str) -> AsyncGenerator[Chunk, None]:
+        """One sample; see Engine. `max_tokens` beyond the model's context ends it with "length" there."""
+        from vllm.inputs import tokens_input
+
+        token_ids = prompt.token_ids or (await self.prepare(prompt.messages)).token_ids or ()
+        completion_tokens = 0
+        with translated_errors():
+            outputs = self._llm.generate(tokens_input(list(token_ids)), sampling_params(sampling), request_id)
+            async with aclosing(outputs):
+                async for output in outputs:
+                    piece = chunk(output, len(token_ids), completion_tokens)
+                    completion_tokens += len(piece.token_ids)
+                    yield piece
+
+    async def check(self) -> None:
+        """Raises EngineDead when the engine process is gone."""
+        with translated_errors():
+            await self._llm.check_health()
+
+    async def close(self) -> None:
+        """End the child processes; takes a few seconds. Streams still open raise EngineDead."""
+        await asyncio.to_thread(self._llm.shutdown)
+        self._guardian.dismiss()
+
+    async def _warm_up(self, constraints: Sequence[str]) -> None:
+        prompt = await self.prepare([Message(role="user", content="Hello")])
+        for number, constraint in enumerate([None, *constraints]):
+            sampling = Sampling(max_tokens=1, temperature=0.0, constraint=constraint)
+            async with aclosing(self.stream(prompt, sampling, request_id=f"warm-up-{number}")) as chunks:
+                async for _ in chunks:
+                    pass

@@ -1,0 +1,72 @@
+"""From a model's name to a running AsyncLLM. All of it blocks, so it belongs into a thread."""
+
+import signal
+from collections.abc import Mapping
+from multiprocessing import active_children, resource_tracker
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from demur.engine.base import EngineError
+from demur.engine.vllm.arguments import UnknownEngineArgument, engine_arguments, set_environment
+
+if TYPE_CHECKING:
+    from vllm.v1.engine.async_llm import AsyncLLM
+
+
+def existing(model: str | Path) -> str:
+    """The model's name for vLLM. What can only be a path has to be there; raises EngineError.
+
+    vLLM would ask the hub for it and report that.
+    """
+    name, folder = str(model), Path(model).expanduser()
+    if folder.is_dir():
+        return str(folder)
+    if isinstance(model, Path) or name.startswith(("/", ".", "~")) or name.count("/") > 1:
+        raise EngineError(f"there is no model folder {folder}")
+    return name
+
+
+def import_vllm() -> None:
+    """Takes 10 s. Raises ModuleNotFoundError."""
+    set_environment()
+    import vllm.v1.engine.async_llm  # noqa: F401
+
+
+def launch(model: str, given: Mapping[str, Any]) -> "AsyncLLM":
+    """Load the model. Raises UnknownEngineArgument and EngineError."""
+    try:
+        return _without_interrupts(engine_arguments(model, given))
+    except UnknownEngineArgument:
+        raise
+    except (OSError, RuntimeError, TypeError, ValueError) as error:
+        raise EngineError(f"vLLM cannot load {model}: {_reason(error)}") from error
+
+
+def engine_processes() -> list[BaseProcess]:
+    """vLLM's engine processes that this one started; their workers end with them."""
+    return [process for process in active_children() if process.name.startswith("EngineCore")]
+
+
+def _without_interrupts(arguments: Any) -> "AsyncLLM":
+    """Ctrl-C in a terminal reaches every process of it, and would end the engine before the server has finished
+    what is running. The engine inherits from this thread that it is blocked."""
+    from vllm.usage.usage_lib import UsageContext
+    from vllm.v1.engine.async_llm import AsyncLLM
+
+    resource_tracker.ensure_running()  # starting it unblocks the signal, so not later
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        # The context chooses the batch sizes that vLLM's own API server has.
+        return AsyncLLM.from_engine_args(arguments, usage_context=UsageContext.OPENAI_API_SERVER)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _reason(error: Exception) -> str:
+    """A validation error is reduced to its fields and messages."""
+    from pydantic import ValidationError
+
+    if not isinstance(error, ValidationError):
+        return str(error)
+    return "; ".join(": ".join([*map(str, detail["loc"]), detail["msg"]]) for detail in error.errors())

@@ -1,0 +1,64 @@
+"""The port's values as vLLM's, and vLLM's as the port's."""
+
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from demur.engine.base import Chunk, EngineDead, EngineError, EngineOverloaded, FinishReason, Sampling
+
+if TYPE_CHECKING:
+    from vllm.outputs import RequestOutput
+    from vllm.sampling_params import SamplingParams
+
+_FINISH_REASONS: Mapping[str, FinishReason] = {
+    "stop": "stop",
+    "repetition": "stop",
+    "length": "length",
+    "abort": "abort",
+}
+
+
+def sampling_params(sampling: Sampling) -> "SamplingParams":
+    """For one sample whose output comes in pieces. Raises ValueError for settings vLLM refuses."""
+    from vllm.sampling_params import RequestOutputKind, SamplingParams, StructuredOutputsParams
+
+    constraint = sampling.constraint
+    return SamplingParams(
+        max_tokens=sampling.max_tokens,
+        temperature=sampling.temperature,
+        top_p=sampling.top_p,
+        seed=sampling.seed,
+        structured_outputs=None if constraint is None else StructuredOutputsParams(regex=constraint),
+        output_kind=RequestOutputKind.DELTA,
+    )
+
+
+def chunk(output: "RequestOutput", prompt_tokens: int, completion_tokens: int) -> Chunk:
+    """One piece of a sample that had `completion_tokens` before it. Raises EngineError when vLLM gave the sample up."""
+    [piece] = output.outputs
+    finish = piece.finish_reason
+    if finish is not None and finish not in _FINISH_REASONS:
+        raise EngineError(f"vLLM ended the sample with {finish!r}")
+    return Chunk(
+        text=piece.text,
+        token_ids=tuple(piece.token_ids),
+        finish_reason=_FINISH_REASONS[finish] if finish is not None else None,
+        prompt_tokens=prompt_tokens,
+        completion_tokens=completion_tokens + len(piece.token_ids),
+    )
+
+
+@contextmanager
+def translated_errors() -> Generator[None]:
+    """vLLM's errors inside the block come out as those of the port."""
+    from vllm.exceptions import GracefulHTTPError, VLLMError
+    from vllm.v1.engine.exceptions import EngineDeadError
+
+    try:
+        yield
+    except EngineDeadError as error:
+        raise EngineDead("vLLM's engine process is gone") from error
+    except GracefulHTTPError as error:  # a queue limit that the operator set is reached
+        raise EngineOverloaded(str(error)) from error
+    except (VLLMError, ValueError) as error:
+        raise EngineError(f"vLLM refuses: {error}") from error

@@ -1,0 +1,87 @@
+"""What is asked of an endpoint, and what its reply says."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from demur.core.answers import Claim, State
+
+
+class Key(NamedTuple):
+    """Names one request of a run."""
+
+    problem: str
+    sample: int
+    risk_threshold: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One request to make."""
+
+    key: Key
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One reply, read. `confidence` is None unless `state` is "value".
+
+    `stated` is what the model itself wrote, which is another number where a critic gives the confidence. `raw` is the
+    model's text where it is known.
+    """
+
+    answer: str | None
+    confidence: float | None
+    state: State
+    text: str
+    claims: tuple[Claim, ...] = ()
+    idk: bool = False
+    truncated: bool = False
+    raw: str | None = None
+    tokens: int = 0
+    stated: float | None = None
+
+
+class BadReply(Exception):
+    """The endpoint answered with something that is no reply. The message says what."""
+
+
+class Api(Protocol):
+    """One HTTP API that can be asked questions."""
+
+    @property
+    def path(self) -> str:
+        """Under the base URL."""
+        ...
+
+    def body(self, ask: Ask) -> dict[str, Any]:
+        """The JSON to post."""
+        ...
+
+    def output(self, body: Any) -> Output:
+        """Read a reply. Raises BadReply."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What both APIs send with every question. None leaves the choice to the endpoint."""
+
+    model: str | None
+    temperature: float | None
+    top_p: float | None
+    max_tokens: int | None
+    seed: int | None
+    extra: tuple[tuple[str, Any], ...] = ()
+
+    def fields(self, ask: Ask) -> dict[str, Any]:
+        """The fields that are set. Samples of one question get different seeds."""
+        seed = None if self.seed is None else self.seed + ask.key.sample
+        fields = {
+            "model": self.model,
+            "temperature": self.temperature,
+            "top_p": self.top_p,
+            "max_tokens": self.max_tokens,
+            "seed": seed,
+        }
+        return {name: value for name, value in fields.items() if value is not None} | dict(self.extra)

@@ -1,0 +1,65 @@
+"""Any OpenAI-compatible host: the prompt is built and the output read here, with the code the server uses."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from demur.core.answers import Aggregation, Contract
+from demur.core.reading import read
+from demur.evaluation.asking.base import Ask, BadReply, Output, Request
+from demur.prompts import Domain, messages
+
+
+@dataclass(frozen=True, slots=True)
+class ChatApi:
+    """Asks `POST /v1/chat/completions` under one contract."""
+
+    request: Request
+    contract: Contract = "response"
+    domain: Domain = "general"
+    aggregation: Aggregation = "min"
+    path: str = "/v1/chat/completions"
+
+    def body(self, ask: Ask) -> dict[str, Any]:
+        """The request: our prompt around the question."""
+        turns = messages(ask.text, self.contract, domain=self.domain, risk_threshold=ask.key.risk_threshold)
+        return {"messages": turns, **self.request.fields(ask)}
+
+    def output(self, body: Any) -> Output:
+        """Read the first choice in lenient mode, as the server does."""
+        choice = _first_choice(body)
+        raw = choice["message"]["content"] or ""
+        completion = read(raw, self.contract, aggregation=self.aggregation)
+        return Output(
+            answer=completion.answer,
+            confidence=completion.confidence,
+            state=completion.state,
+            text=completion.text,
+            claims=completion.claims,
+            idk=completion.idk,
+            truncated=choice.get("finish_reason") == "length",
+            raw=raw,
+            tokens=_tokens(body),
+            stated=completion.confidence,
+        )
+
+
+def content_of(body: Any) -> str:
+    """The text of a chat completion. Raises BadReply."""
+    return _first_choice(body)["message"]["content"] or ""
+
+
+def _first_choice(body: Any) -> Mapping[str, Any]:
+    try:
+        choice = body["choices"][0]
+        if isinstance(choice["message"]["content"], str | None):
+            return choice
+    except (KeyError, IndexError, TypeError):
+        pass
+    raise BadReply("the reply is no chat completion")
+
+
+def _tokens(body: Mapping[str, Any]) -> int:
+    usage = body.get("usage")
+    tokens = usage.get("completion_tokens") if isinstance(usage, Mapping) else None
+    return tokens if isinstance(tokens, int) else 0

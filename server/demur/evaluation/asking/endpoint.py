@@ -1,0 +1,144 @@
+"""One request to one endpoint: what to try again, for how long, and what no trying mends."""
+
+import asyncio
+import email.utils
+import json
+import random
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+
+from demur.evaluation.asking.base import BadReply
+from demur.evaluation.errors import EndpointError
+
+TRY_AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
+"""Statuses that may go away by themselves."""
+
+HOPELESS = frozenset({401, 403, 404, 405})
+"""Statuses that would meet every question: the key, the address or the API is wrong."""
+
+FIRST_PAUSE, LONGEST_PAUSE, LONGEST_OBEYED = 0.5, 60.0, 600.0
+"""Seconds: before the second try, between tries at most, and of a Retry-After at most."""
+
+Sleep = Callable[[float], Awaitable[None]]
+
+
+class GaveUp(Exception):
+    """This question got no answer. The message says what the endpoint last did."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A JSON body that came back. `seconds` is the time of the last try alone."""
+
+    body: Any
+    seconds: float
+    tries: int
+
+
+def connect(base_url: str, api_key: str | None, *, timeout: float, connections: int) -> httpx.AsyncClient:
+    """A client for a host. A base URL that ends in /v1, as OpenAI's clients want it, is taken too."""
+    headers = {"authorization": f"Bearer {api_key}"} if api_key else {}
+    limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
+    address = base_url.rstrip("/").removesuffix("/v1")
+    waits = httpx.Timeout(timeout, connect=min(timeout, 15.0), pool=None)
+    return httpx.AsyncClient(base_url=address, headers=headers, limits=limits, timeout=waits)
+
+
+@dataclass(slots=True)
+class Endpoint:
+    """An HTTP host that is asked with JSON. `retries` counts the tries after the first."""
+
+    client: httpx.AsyncClient
+    retries: int = 6
+    sleep: Sleep = asyncio.sleep
+    jitter: random.Random = field(default_factory=random.Random)
+
+    async def post(self, path: str, body: dict[str, Any], check: Callable[[Any], object]) -> Reply:
+        """Post until a JSON body comes that `check` accepts (it raises BadReply otherwise).
+
+        Raises GaveUp when the tries are spent or the request itself is refused, EndpointError where no question can
+        succeed.
+        """
+        for tries in range(1, self.retries + 2):
+            started = time.perf_counter()
+            trouble = await self._try(path, body, check)
+            if isinstance(trouble, _Accepted):
+                return Reply(trouble.body, time.perf_counter() - started, tries)
+            if not trouble.again or tries > self.retries:
+                raise GaveUp(trouble.what if tries == 1 else f"{trouble.what} (after {tries} tries)")
+            await self.sleep(self._pause(tries, trouble.retry_after))
+        raise AssertionError("the last try either returns or raises")
+
+    async def _try(self, path: str, body: dict[str, Any], check: Callable[[Any], object]) -> "_Accepted | _Trouble":
+        try:
+            response = await self.client.post(path, json=body)
+        except httpx.TimeoutException:
+            return _Trouble("no answer in time")
+        except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
+            raise EndpointError(f"{self.client.base_url} is no address: {error}") from None
+        except httpx.RequestError as error:
+            return _Trouble(f"the connection failed: {str(error) or type(error).__name__}")
+        if response.status_code in HOPELESS:
+            raise EndpointError(f"{response.url} answers {response.status_code}: {_message(response)}")
+        if not response.is_success:
+            again = response.status_code in TRY_AGAIN
+            return _Trouble(f"status {response.status_code}: {_message(response)}", again, _retry_after(response))
+        return _checked(response, check)
+
+    def _pause(self, tries: int, retry_after: float | None) -> float:
+        """Seconds to wait: what the endpoint asked for, or twice as long each time, less up to half by chance."""
+        if retry_after is not None:
+            return min(retry_after, LONGEST_OBEYED)
+        return min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (tries - 1)) * self.jitter.uniform(0.5, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Accepted:
+    body: Any
+
+
+@dataclass(frozen=True, slots=True)
+class _Trouble:
+    what: str
+    again: bool = True
+    retry_after: float | None = None
+
+
+def _checked(response: httpx.Response, check: Callable[[Any], object]) -> _Accepted | _Trouble:
+    try:
+        body = response.json()
+    except ValueError:
+        return _Trouble(f"the reply is no JSON: {response.text[:80]!r}")
+    try:
+        check(body)
+    except BadReply as error:
+        return _Trouble(str(error))
+    return _Accepted(body)
+
+
+def _message(response: httpx.Response) -> str:
+    """The error's own words, from the shapes that hosts use; else the beginning of the body."""
+    try:
+        error = response.json()
+        for key in ("error", "message", "detail"):
+            error = error.get(key, error) if isinstance(error, dict) else error
+        return error if isinstance(error, str) else json.dumps(error)[:200]
+    except ValueError:
+        return " ".join(response.text.split())[:120] or response.reason_phrase
+
+
+def _retry_after(response: httpx.Response) -> float | None:
+    """Seconds from a Retry-After header, which holds a number or a date."""
+    value = response.headers.get("retry-after", "")
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
+    except ValueError:
+        return None

@@ -1,0 +1,93 @@
+"""`demur metrics`, `demur evaluate`, `demur compare`, `demur report`."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from demur.evaluation.commands import (
+    BesideOption,
+    JsonOption,
+    LevelOption,
+    MissingOption,
+    RowsArgument,
+    SeedOption,
+    console,
+    needs,
+    one_line_errors,
+)
+from demur.evaluation.evaluate_command import evaluate
+
+__all__ = ["compare", "evaluate", "metrics", "report"]
+
+
+def metrics(
+    rows: RowsArgument,
+    as_json: JsonOption = False,
+    figures: Annotated[Path | None, typer.Option(help="Write the figures as PNG and SVG files here.")] = None,
+    missing: MissingOption = "skip",
+    level: LevelOption = None,
+    baseline: Annotated[Path | None, typer.Option(help="Rows of the run whose accuracy must be kept.")] = None,
+    seed: SeedOption = 0,
+) -> None:
+    """Score rows: {"problem", "sample", "confidence", "correct", "claim", "state"}, one JSON object a line.
+
+    Prints every figure with a 95 % interval over problems, and the four objectives of behavioral calibration.
+    """
+    from demur.evaluation.results import score
+    from demur.evaluation.row_files import read_rows
+    from demur.evaluation.tables import show
+
+    if figures is not None:
+        needs("matplotlib", "--figures")
+    with one_line_errors():
+        against = read_rows(baseline, level) if baseline else None
+        results = score(read_rows(rows, level), missing=missing, seed=seed, baseline=against)
+    if as_json:
+        typer.echo(json.dumps(results.as_dict(), indent=2))
+    else:
+        show(console(), results)
+    if figures is not None:
+        from demur.evaluation.report.figures import save
+
+        for path in save(results, figures):
+            typer.echo(f"wrote {path}", err=True)
+
+
+def compare(
+    first: Annotated[Path, typer.Argument(help="Folder of a run, or a file of rows.")],
+    second: Annotated[Path, typer.Argument(help="Another, over the same questions.")],
+    as_json: JsonOption = False,
+    missing: MissingOption = "skip",
+    level: LevelOption = None,
+    seed: SeedOption = 0,
+) -> None:
+    """Compare two runs question by question: the second less the first, with paired 95 % intervals."""
+    from demur.evaluation.compare import as_dict, compare_runs
+    from demur.evaluation.tables import differences_table
+
+    with one_line_errors():
+        both, gaps = compare_runs(first, second, level=level, missing=missing, seed=seed)
+    if as_json:
+        typer.echo(json.dumps(as_dict(both, gaps), indent=2))
+        return
+    screen = console()
+    screen.print(differences_table(("first", "second"), gaps))
+    screen.print(f"{both.shared:,} shared problems; {both.left_out:,} that only one run has are left out.")
+
+
+def report(
+    runs: Annotated[list[Path], typer.Argument(help="Folders of runs.")],
+    out: Annotated[Path | None, typer.Option(help="Write one report of all of them here.")] = None,
+    missing: MissingOption = "skip",
+    baseline: Annotated[Path | None, typer.Option(help="Run folder or rows whose accuracy must be kept.")] = None,
+    labels: Annotated[Path | None, typer.Option(help="Rows with human verdicts, to check ours against.")] = None,
+    beside: BesideOption = None,
+) -> None:
+    """Write the figures and the report of finished runs again, alone and together, without asking anything."""
+    needs("matplotlib", "demur report")
+    from demur.evaluation.finish import Ending, finish
+
+    with one_line_errors():
+        finish(runs, Ending(missing, baseline, labels, beside), console(), out)

@@ -1,0 +1,28 @@
+"""What an evaluation cannot go on with. Every message is one line for the person at the keyboard."""
+
+
+class EvaluationError(Exception):
+    """Something the caller can put right.
+
+    EvaluationError
+    ├── RowsFileError     a file of rows cannot be read
+    ├── DatasetError      a dataset cannot be had or has no gold answers
+    ├── StoreError        a file of stored responses is damaged or belongs to another run
+    └── EndpointError     the endpoint refuses every request, or is not what it was said to be
+    """
+
+
+class RowsFileError(EvaluationError):
+    """Names the file, the line and the field."""
+
+
+class DatasetError(EvaluationError):
+    """Names the dataset and the row."""
+
+
+class StoreError(EvaluationError):
+    """Names the file and what to do about it."""
+
+
+class EndpointError(EvaluationError):
+    """Names the address and what it answered."""

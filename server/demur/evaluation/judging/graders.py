@@ -1,0 +1,93 @@
+"""Graders by name: is this output's answer right? A new one is one class and one line in `GRADERS`."""
+
+import re
+import string
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from demur.evaluation.asking.base import Output
+from demur.evaluation.datasets import GraderName, Question
+from demur.evaluation.errors import EvaluationError
+from demur.evaluation.judging import simpleqa
+from demur.evaluation.judging.formulas import Formulas
+from demur.evaluation.judging.judge import Judge
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`correct` is None where nobody could tell; `note` is for the reader of the report."""
+
+    correct: bool | None
+    note: str = ""
+
+
+class Grader(Protocol):
+    """Says whether an output answers a question rightly. No answer is never right."""
+
+    async def grade(self, question: Question, output: Output) -> Verdict: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Maths:
+    """The equivalence that training rewards and voting use, formulas by value."""
+
+    formulas: Formulas
+
+    async def grade(self, question: Question, output: Output) -> Verdict:
+        """Right when the answer means the same as a gold one."""
+        if output.answer is None:
+            return Verdict(False, "no answer")
+        return Verdict(await self.formulas.correct(output.answer, question.gold))
+
+
+@dataclass(frozen=True, slots=True)
+class Aliases:
+    """Any accepted spelling, articles and punctuation aside; else the same equivalence as for maths."""
+
+    formulas: Formulas
+
+    async def grade(self, question: Question, output: Output) -> Verdict:
+        """Right when the answer is one of the accepted ones."""
+        if output.answer is None:
+            return Verdict(False, "no answer")
+        if _plain(output.answer) in {_plain(gold) for gold in question.gold}:
+            return Verdict(True)
+        return Verdict(await self.formulas.correct(output.answer, question.gold))
+
+
+@dataclass(frozen=True, slots=True)
+class SimpleQA:
+    """A judge. What was not attempted is not right."""
+
+    judge: Judge
+
+    async def grade(self, question: Question, output: Output) -> Verdict:
+        """Right when the judge says CORRECT; nobody can tell when it says nothing readable."""
+        if output.answer is None:
+            return Verdict(False, "no answer")
+        grade = await self.judge.verdict(simpleqa.case(question.text, question.gold[0], output.answer))
+        if grade is None:
+            return Verdict(None, "the judge gave no verdict")
+        return Verdict(grade == "CORRECT", grade.lower().replace("_", " "))
+
+
+def _simpleqa(formulas: Formulas, judge: Judge | None) -> Grader:
+    if judge is None:
+        raise EvaluationError("the simpleqa grader needs a judge: give --judge-model and --judge-base-url")
+    return SimpleQA(judge)
+
+
+GRADERS: dict[GraderName, Callable[[Formulas, Judge | None], Grader]] = {
+    "maths": lambda formulas, judge: Maths(formulas),
+    "aliases": lambda formulas, judge: Aliases(formulas),
+    "simpleqa": _simpleqa,
+}
+
+_ARTICLE = re.compile(r"\b(a|an|the)\b")
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+def _plain(answer: str) -> str:
+    """The usual comparison form of short factual answers: no case, no punctuation, no articles, single spaces."""
+    return " ".join(_ARTICLE.sub(" ", answer.casefold().translate(_PUNCTUATION)).split())

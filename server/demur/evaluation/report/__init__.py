@@ -1,0 +1,1 @@
+"""One run on paper: figures and a self-contained page."""

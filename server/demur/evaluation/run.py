@@ -1,0 +1,84 @@
+"""One evaluation: ask what was not asked yet, grade everything, write the rows."""
+
+import time
+from dataclasses import dataclass
+
+from demur.evaluation.asking.base import Key
+from demur.evaluation.asking.crew import Crew, describe, key_of
+from demur.evaluation.asking.store import Store
+from demur.evaluation.grade import Graded, Grades, claim_rows, grade, row_of
+from demur.evaluation.grades_file import write_graded
+from demur.evaluation.job import CLAIMS, FAILURES, RESPONSES, ROWS, Job, api_of
+from demur.evaluation.plan import Card, Plan, now
+from demur.evaluation.progress import bar
+from demur.evaluation.rows import Row, write_rows
+from demur.evaluation.scaling import chosen_rows
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a run came to: every graded output, and the questions that got no answer."""
+
+    grades: Grades
+    failures: dict[Key, str]
+    dropped: bool = False
+
+    def sentences(self) -> list[str]:
+        """What the caller has to know besides the figures."""
+        lines: list[str] = []
+        if self.dropped:
+            lines.append("the last response of an earlier run was half-written; its question was asked again")
+        if self.failures:
+            key, why = next(iter(self.failures.items()))
+            lines.append(f"{len(self.failures)} questions got no answer, the first of them {key.problem!r}: {why}")
+        silent = self.grades.malformed + self.grades.unanswered
+        if silent:
+            trouble = f"the last trouble: {self.grades.last_trouble}"
+            counts = f"{self.grades.malformed} unreadable, {self.grades.unanswered} without a reply"
+            lines.append(f"the judge gave no verdict on {silent} cases ({counts}; {trouble})")
+        return lines
+
+
+async def evaluate(job: Job) -> Done:
+    """Run a job to its rows. Everything answered so far is kept whatever happens, and is never asked again."""
+    card = Card(job.folder, job.plan)
+    card.open()
+    failures, dropped = await ask(job, card)
+    grades = await grade(job)
+    write_graded(job.folder, grades.outputs)
+    write_rows(job.folder / ROWS, rows_of(job.plan, grades.outputs))
+    if job.plan.granularity == "claims":
+        write_rows(job.folder / CLAIMS, (row for one in grades.outputs for row in claim_rows(one)))
+    card.save(
+        finished=now(),
+        responses=len(grades.outputs),
+        failures=len(failures),
+        completion_tokens=sum(one.output.tokens for one in grades.outputs),
+        verdicts_missing={"malformed": grades.malformed, "unanswered": grades.unanswered},
+    )
+    return Done(grades, failures, dropped)
+
+
+def rows_of(plan: Plan, graded: list[Graded]) -> list[Row]:
+    """One row an output, or one a question where one of its samples is to be chosen on this side."""
+    if plan.selection is not None and plan.api == "chat":
+        return chosen_rows(graded, plan.selection)
+    return [row_of(one) for one in graded]
+
+
+async def ask(job: Job, card: Card) -> tuple[dict[Key, str], bool]:
+    """Ask what the store does not hold yet; the questions without an answer, and whether a record was half-written."""
+    endpoint, started = job.access.endpoint(), time.monotonic()
+    with Store(job.folder / RESPONSES) as store:
+        known = {key_of(stored) for stored in store.records()}
+        asks = list(job.plan.asks(job.loaded))
+        missing = [one for one in asks if one.key not in known]
+        try:
+            async with endpoint.client:
+                with bar("asking", len(asks), len(asks) - len(missing)) as watcher:
+                    crew = Crew(endpoint, api_of(job.plan), store, watcher, job.access.concurrency)
+                    await crew.ask(missing)
+        finally:
+            card.save(seconds_asking=round(card.fields["seconds_asking"] + time.monotonic() - started, 3))
+    (job.folder / FAILURES).write_text("".join(line + "\n" for line in describe(crew.failures)), encoding="utf-8")
+    return crew.failures, store.dropped

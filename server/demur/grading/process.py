@@ -1,0 +1,70 @@
+"""This side of the worker process: start it, ask it one thing at a time, end it."""
+
+import json
+import os
+import select
+import subprocess
+import sys
+from typing import Any
+
+START_SECONDS = 60.0
+REPLY_SECONDS = 10.0
+"""Far beyond any limit the worker enforces itself: only a worker that is stopped or gone takes that long."""
+
+
+class GraderError(RuntimeError):
+    """The grading process cannot be started, or died more than once over one request."""
+
+
+class Process:
+    """One worker, which takes seconds to get ready. Not safe for two threads at once; `Grader` sees to that."""
+
+    def __init__(self) -> None:
+        self._owner = os.getpid()
+        self._popen = subprocess.Popen(
+            [sys.executable, "-P", "-m", "demur.grading.zygote"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+
+    def wait_until_ready(self) -> None:
+        """Raises GraderError when it never will be."""
+        if self._read(START_SECONDS) is None:
+            self.close()
+            raise GraderError("the grading process did not start; it needs math-verify: pip install 'demur[server]'")
+
+    @property
+    def pid(self) -> int:
+        return self._popen.pid
+
+    def ask(self, operation: str, arguments: tuple[str, ...], limit: float) -> dict[str, Any] | None:
+        """The worker's reply, or None when the worker is gone. `limit` is seconds of processor time."""
+        if os.getpid() != self._owner:
+            raise GraderError("a Grader cannot be used in a fork of the process that started it; start one there")
+        request = json.dumps({"op": operation, "args": arguments, "limit": limit}).encode() + b"\n"
+        assert self._popen.stdin is not None
+        try:
+            self._popen.stdin.write(request)
+            self._popen.stdin.flush()
+        except (BrokenPipeError, ValueError):  # ValueError: closed before, when its replacement could not be started
+            return None
+        return self._read(REPLY_SECONDS)
+
+    def close(self) -> None:
+        """End the process and what it forked. Closing twice does nothing."""
+        for pipe in (self._popen.stdin, self._popen.stdout):
+            assert pipe is not None
+            try:
+                pipe.close()
+            except BrokenPipeError:
+                continue
+        try:
+            self._popen.wait(timeout=2)
+        except subprocess.TimeoutExpired:
+            self._popen.kill()
+            self._popen.wait()
+
+    def _read(self, seconds: float) -> dict[str, Any] | None:
+        stdout = self._popen.stdout
+        assert stdout is not None
+        ready, _, _ = select.select([stdout], [], [], seconds)
+        line = stdout.readline() if ready else b""
+        return json.loads(line) if line else None

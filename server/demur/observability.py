@@ -1,0 +1,128 @@
+"""What an operator sees: metrics for Prometheus, one log line a request. Neither ever holds a prompt or an answer."""
+
+import json
+import logging
+import sys
+import traceback
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+from demur.answering import Final
+
+logger = logging.getLogger("demur")
+
+_TWENTIETHS = [i / 20 for i in range(1, 21)]
+_LATENCIES = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600]
+
+
+class Metrics:
+    """The metrics of one app, in a registry of their own, so that two apps in one process do not mix."""
+
+    def __init__(self, registry: CollectorRegistry | None = None) -> None:
+        self.registry = registry = registry or CollectorRegistry()
+        self.requests = Counter("demur_requests", "HTTP requests.", ["method", "endpoint", "status"], registry=registry)
+        self.in_flight = Gauge("demur_requests_in_flight", "HTTP requests being answered.", registry=registry)
+        self.first_event = Histogram(
+            "demur_time_to_first_event_seconds",
+            "From a request to the first bytes of its reply.",
+            ["endpoint"],
+            buckets=_LATENCIES,
+            registry=registry,
+        )
+        self.duration = Histogram(
+            "demur_request_seconds",
+            "From a request to the end of its reply.",
+            ["endpoint"],
+            buckets=_LATENCIES,
+            registry=registry,
+        )
+        self.answers = Counter(
+            "demur_answers",
+            "Answers by decision; reason is empty when answered.",
+            ["endpoint", "contract", "decision", "reason"],
+            registry=registry,
+        )
+        self.confidence = Histogram(
+            "demur_confidence",
+            "Stated confidence of an answer, given or withheld.",
+            ["contract"],
+            buckets=_TWENTIETHS,
+            registry=registry,
+        )
+        self.readings = Counter(
+            "demur_readings",
+            "Samples by what their confidence was: value, missing or invalid.",
+            ["contract", "state"],
+            registry=registry,
+        )
+        self.tokens = Counter("demur_tokens", "Tokens read and written.", ["kind"], registry=registry)
+
+    def watch_engine(self, running: Callable[[], float]) -> None:
+        """Expose how many samples the engine is working on."""
+        gauge = Gauge("demur_engine_running_samples", "Samples inside the engine right now.", registry=self.registry)
+        gauge.set_function(running)
+
+    def answered(self, endpoint: str, final: Final) -> None:
+        """Count one answer."""
+        answer = final.answer
+        self.answers.labels(endpoint, answer.contract, answer.decision, answer.reason or "").inc()
+        if answer.confidence is not None:
+            self.confidence.labels(answer.contract).observe(answer.confidence)
+        for state in final.states:
+            self.readings.labels(answer.contract, state).inc()
+        self.tokens.labels("prompt").inc(answer.usage.prompt_tokens or 0)
+        self.tokens.labels("completion").inc(answer.usage.completion_tokens or 0)
+
+
+class JsonFormatter(logging.Formatter):
+    """One JSON object a line. Fields given as `extra={"fields": {...}}` stand beside the message."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+            **getattr(record, "fields", {}),
+        }
+        if record.exc_info and record.exc_info[1] is not None:
+            line["exception"] = describe(record.exc_info[1])
+        return json.dumps(line)
+
+
+class TextFormatter(logging.Formatter):
+    """The same for people: message, then the fields as key=value."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        time = datetime.fromtimestamp(record.created).isoformat(sep=" ", timespec="milliseconds")
+        fields = "".join(f" {name}={value!r}" for name, value in getattr(record, "fields", {}).items())
+        failure = record.exc_info[1] if record.exc_info else None
+        cause = f" {describe(failure)}" if failure is not None else ""
+        return f"{time} {record.levelname.lower()} {record.name} {record.getMessage()}{fields}{cause}"
+
+
+def describe(failure: BaseException) -> dict[str, object]:
+    """The type and where it came from. The exception's own words are left out: they may quote a prompt."""
+    frames = traceback.extract_tb(failure.__traceback__)
+    return {
+        "type": type(failure).__name__,
+        "at": [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames],
+    }
+
+
+def log_failure(failure: BaseException, request_id: str) -> None:
+    """One line for a request that failed through no fault of its caller."""
+    logger.error("request failed", extra={"fields": {"request_id": request_id, "exception": describe(failure)}})
+
+
+def configure_logging(form: str, level: str) -> None:
+    """Send this program's and uvicorn's log lines to standard error in one form. For the command line only."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonFormatter() if form == "json" else TextFormatter())
+    for name, least in (("demur", level), ("uvicorn", level if level in ("debug", "error") else "warning")):
+        named = logging.getLogger(name)
+        named.handlers = [handler]
+        named.propagate = False
+        named.setLevel(least.upper())

@@ -1,0 +1,1 @@
+"""`demur serve`: from options to a server that runs until it is stopped or its engine dies."""

@@ -1,0 +1,69 @@
+"""The engine that the settings name, with the manifest of its model."""
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from demur.answering.plan import forces
+from demur.core.answers import CONTRACTS
+from demur.engine.base import Engine, EngineError
+from demur.engine.scripted import ScriptedEngine
+from demur.forcing import constraint
+from demur.grading import Grader
+from demur.manifest import Manifest, ManifestError
+from demur.settings import Settings
+
+DEMO_DELAY = 0.03
+"""Seconds between two words of the demo: about as fast as a person reads along."""
+NEEDS_VLLM = 'serving a model needs vLLM: pip install "demur[cpu]" or "demur[gpu]"; --engine scripted needs no model'
+
+
+class CannotLoad(Exception):
+    """There is no engine; the message says why and what to do."""
+
+
+async def load_engine(settings: Settings, engine_args: Mapping[str, Any]) -> tuple[Engine, Manifest]:
+    """Raises CannotLoad. Shows progress on standard error."""
+    if settings.engine == "scripted":
+        return ScriptedEngine(delay=DEMO_DELAY), Manifest(name="demur-scripted", contracts=CONTRACTS)
+    model = settings.model or prepare_embedded()
+    try:
+        manifest = Manifest.load(model)
+        return await _start_vllm(model, manifest, settings, engine_args), manifest
+    except (EngineError, ManifestError) as error:
+        raise CannotLoad(str(error)) from None
+
+
+async def start_grader(settings: Settings) -> AbstractContextManager[Grader | None]:
+    """What groups the answers of a vote by value; nothing where no model writes formulas or nobody may vote."""
+    if settings.engine == "scripted" or settings.max_samples == 1:
+        return nullcontext()
+    return await asyncio.to_thread(Grader().start)
+
+
+async def _start_vllm(model: str, manifest: Manifest, settings: Settings, engine_args: Mapping[str, Any]) -> Engine:
+    from demur.engine.vllm import UnknownEngineArgument, VLLMEngine
+    from demur.model import progress_bar
+
+    constraints = [constraint(contract) for contract in manifest.contracts] if forces(settings, manifest) else []
+    try:
+        with progress_bar(manifest.name) as report:
+            return await VLLMEngine.start(model, constraints=constraints, progress=report, **engine_args)
+    except UnknownEngineArgument as error:
+        raise CannotLoad(str(error)) from None
+    except ModuleNotFoundError as error:
+        if error.name != "vllm":
+            raise
+        raise CannotLoad(NEEDS_VLLM) from None
+
+
+def prepare_embedded() -> str:
+    """The folder of the embedded model, made now unless it is there. Raises CannotLoad."""
+    from demur.model import CannotPrepare, SourceError, prepare, progress_bar
+
+    try:
+        with progress_bar("embedded model") as report:
+            return str(prepare(progress=report))
+    except (CannotPrepare, SourceError) as error:
+        raise CannotLoad(str(error)) from None

@@ -1,0 +1,123 @@
+"""Load the engine, listen, say so in one line, and end when the engine does."""
+
+import asyncio
+import errno
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI
+
+from demur.api.app import create_app
+from demur.manifest import Manifest
+from demur.observability import configure_logging
+from demur.serving.loading import CannotLoad, load_engine, start_grader
+from demur.settings import Settings
+
+EXIT_ENGINE_DIED = 70
+"""EX_SOFTWARE of sysexits.h: a supervisor should start the process again."""
+
+
+class CannotServe(Exception):
+    """The server cannot start; the message says what to change."""
+
+
+class Announcing(uvicorn.Server):
+    """Tells when it accepts connections."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._ready()
+
+
+def serve(settings: Settings, engine_args: Mapping[str, Any]) -> int:
+    """Serve until told to stop; returns the exit code. Raises CannotServe."""
+    loop_factory = uvicorn.Config("", log_config=None).get_loop_factory()
+    with bind(settings.host, settings.port) as listener, asyncio.Runner(loop_factory=loop_factory) as runner:
+        configure_logging(settings.log_format, settings.log_level)
+        return runner.run(_serve(settings, engine_args, listener))
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A bound socket, taken before the model loads: a busy port must not be found out after minutes."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except socket.gaierror:
+        raise CannotServe(f"there is no address {host!r}; give another --host") from None
+    bound = socket.socket(family, kind, protocol)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind(address)
+    except OSError as error:
+        bound.close()
+        if error.errno == errno.EADDRINUSE:
+            raise CannotServe(f"port {port} on {host} is in use; give another --port") from None
+        raise CannotServe(f"cannot listen on {host} port {port}: {error.strerror}") from None
+    return bound
+
+
+async def _serve(settings: Settings, engine_args: Mapping[str, Any], listener: socket.socket) -> int:
+    try:
+        engine, manifest = await load_engine(settings, engine_args)
+    except CannotLoad as error:
+        raise CannotServe(str(error)) from None
+    try:
+        with await start_grader(settings) as grader:
+            app = create_app(engine, manifest, settings, grader=grader)
+            address = _address_line(listener, settings.host, manifest)
+            return await serve_app(app, settings, listener, lambda: print(address, flush=True))
+    finally:
+        await engine.close()
+
+
+async def serve_app(app: FastAPI, settings: Settings, listener: socket.socket, ready: Callable[[], None]) -> int:
+    """Serve until told to stop by a signal, or until the engine dies; returns the exit code.
+
+    Requests in flight get `settings.shutdown_timeout` seconds. `ready` is called when connections are accepted.
+    """
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        lifespan="on",
+        ws="none",
+        server_header=False,
+        timeout_graceful_shutdown=settings.shutdown_timeout,
+    )
+    server = Announcing(config, ready)
+    vitals = app.state.context.vitals
+    vitals.on_death(lambda: setattr(server, "should_exit", True))
+    with _signals_left_to_uvicorn():
+        await server.serve(sockets=[listener])
+    if vitals.cause_of_death is None:
+        return 0
+    print(f"demur: the engine died ({vitals.cause_of_death}); start the server again", file=sys.stderr)
+    return EXIT_ENGINE_DIED
+
+
+@contextmanager
+def _signals_left_to_uvicorn() -> Iterator[None]:
+    """uvicorn ends in good order on SIGINT and SIGTERM and then raises them again, which would end the process
+    before the engine is closed: here that second time does nothing."""
+    handled = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.signal(number, lambda *_: None) for number in handled}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _address_line(listener: socket.socket, host: str, manifest: Manifest) -> str:
+    port = listener.getsockname()[1]
+    shown = f"[{host}]" if ":" in host else host
+    calibrated = "calibrated" if manifest.calibrated else "not calibrated"
+    return f"demur answers on http://{shown}:{port} with {manifest.name} ({calibrated})"

@@ -1,0 +1,56 @@
+"""What the operator of a server decides. Every field is DEMUR_<NAME> in the environment; the defaults are vetted."""
+
+import ipaddress
+from typing import Annotated, Literal
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=1)]
+
+
+class Settings(BaseSettings):
+    """Frozen. Arguments win over the environment, the environment over the defaults."""
+
+    model_config = SettingsConfigDict(env_prefix="DEMUR_", frozen=True, extra="forbid")
+
+    host: str = Field(default="127.0.0.1", description="Address to listen on.")
+    port: int = Field(default=8000, ge=0, le=65535, description="Port to listen on; 0 picks a free one.")
+    model: str | None = Field(default=None, description="Model folder or hub id; the embedded model when absent.")
+    engine: Literal["vllm", "scripted"] = Field(default="vllm", description="What answers: vLLM, or the scripted demo.")
+
+    risk_threshold: Probability = Field(default=0.5, description="Used where a request names none.")
+    force_contract: Literal["auto", "always", "never"] = Field(
+        default="auto",
+        description="Force the output form by structured outputs; auto: unless the model is calibrated.",
+    )
+    allow_withheld: bool | None = Field(
+        default=None, description="Whether callers may see withheld text; by default only on a loopback address."
+    )
+
+    max_question_chars: Count = Field(default=32_000, description="All messages of one request together.")
+    max_body_bytes: Count = Field(default=1_048_576, description="Size of a request body.")
+    max_samples: Count = Field(default=64, description="Samples drawn for one request, all choices together.")
+    timeout: Seconds = Field(default=120.0, description="Seconds for one request that names no timeout.")
+    max_timeout: Seconds = Field(default=600.0, description="The longest timeout a request may name, in seconds.")
+
+    keep_alive: Seconds = Field(default=10.0, description="Seconds of silence before a stream gets a comment line.")
+    shutdown_timeout: Count = Field(default=30, description="Seconds for requests in flight when the server stops.")
+    log_format: Literal["json", "text"] = Field(default="json", description="One JSON object a line, or plain text.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="What gets logged.")
+
+    @property
+    def withheld_allowed(self) -> bool:
+        return is_loopback(self.host) if self.allow_withheld is None else self.allow_withheld
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach `host`."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
