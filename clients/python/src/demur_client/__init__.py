@@ -1,0 +1,81 @@
+"""Ask a demur server: answers with a confidence, withheld when it is below the risk you take.
+
+`Client` and `AsyncClient` ask; what comes back is an `Answer`, what goes wrong is a `DemurError`.
+"""
+
+from .answers import Answer
+from .async_client import AsyncAnswerStream, AsyncClient
+from .batch import Failure
+from .client import AnswerStream, Client
+from .errors import (
+    AuthenticationError,
+    ConnectionFailedError,
+    DemurError,
+    InvalidRequestError,
+    NotFoundError,
+    PermissionDeniedError,
+    RateLimitError,
+    RedecideError,
+    ReplyError,
+    RequestTimeoutError,
+    ServerError,
+    StatusError,
+    StreamError,
+)
+from .events import (
+    AnswerEvent,
+    ClaimEvent,
+    DeltaEvent,
+    Event,
+    ProgressEvent,
+    ResetEvent,
+    SampleEvent,
+    Transcript,
+)
+from .request import DEFAULT_BASE_URL, Options, Question
+from .retrying import NO_RETRY, RetryPolicy
+from .values import Claim, Content, Group, Member, Message, Samples, Usage
+from .version import __version__
+
+__all__ = [
+    "DEFAULT_BASE_URL",
+    "NO_RETRY",
+    "Answer",
+    "AnswerEvent",
+    "AnswerStream",
+    "AsyncAnswerStream",
+    "AsyncClient",
+    "AuthenticationError",
+    "Claim",
+    "ClaimEvent",
+    "Client",
+    "ConnectionFailedError",
+    "Content",
+    "DeltaEvent",
+    "DemurError",
+    "Event",
+    "Failure",
+    "Group",
+    "InvalidRequestError",
+    "Member",
+    "Message",
+    "NotFoundError",
+    "Options",
+    "PermissionDeniedError",
+    "ProgressEvent",
+    "Question",
+    "RateLimitError",
+    "RedecideError",
+    "ReplyError",
+    "RequestTimeoutError",
+    "ResetEvent",
+    "RetryPolicy",
+    "SampleEvent",
+    "Samples",
+    "ServerError",
+    "StatusError",
+    "StreamError",
+    "Transcript",
+    "Usage",
+    "__version__",
+]

@@ -1,0 +1,97 @@
+"""The answer: what was said, how sure the model is, and whether that was enough."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from . import notebook, rethreshold, wording
+from .values import (
+    Aggregation,
+    Claim,
+    ConfidenceSource,
+    Content,
+    Contract,
+    Decision,
+    Granularity,
+    Reason,
+    Samples,
+    Usage,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One reply of the server. True in a condition when it answers, false when it abstains.
+
+    `confidence` and `risk_threshold` are probabilities in [0, 1]; `confidence` is None where the model wrote none
+    that can be read, and for the explicit_risk contract. After an abstention `answer` and `text` are None and
+    `claims` is empty; `reason` says why, and `withheld` holds them if the caller asked with
+    `include_withheld=True` and the operator allows it. `created` is in seconds since 1970.
+    """
+
+    id: str
+    created: int
+    model: str
+    calibrated: bool
+    contract: Contract
+    granularity: Granularity
+    risk_threshold: float
+    decision: Decision
+    reason: Reason | None
+    answer: str | None
+    confidence: float | None
+    confidence_source: ConfidenceSource
+    aggregation: Aggregation | None
+    text: str | None
+    claims: tuple[Claim, ...]
+    withheld: Content | None
+    raw: str | None
+    samples: Samples | None
+    usage: Usage
+
+    def __bool__(self) -> bool:
+        return self.decision == "answer"
+
+    @property
+    def abstained(self) -> bool:
+        """Whether the answer was withheld."""
+        return not self
+
+    @property
+    def highlighted(self) -> tuple[Claim, ...]:
+        """The claims below the risk threshold."""
+        return tuple(claim for claim in self.claims if claim.highlighted)
+
+    def at(self, risk_threshold: float) -> Answer:
+        """The same answer at another risk threshold in [0, 1], decided here exactly as the server would.
+
+        What an abstention hides stays in `withheld`, so one can move back. `samples` stays as it was sent.
+        Raises RedecideError when the text was never sent (ask with `include_withheld=True`), and for the
+        explicit_risk contract, whose threshold is part of the prompt; ValueError for a threshold outside [0, 1].
+        """
+        return rethreshold.redecide(self, risk_threshold)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The reply as JSON values, in the shape it has on the wire."""
+        shown = self.contract == "claims" and self.text is not None
+        fields = _jsonable(asdict(self))
+        withheld = fields["withheld"]
+        if withheld and self.contract != "claims":
+            withheld["claims"] = None
+        return {"id": self.id, "object": "answer"} | fields | {"claims": fields["claims"] if shown else None}
+
+    def __str__(self) -> str:
+        return wording.plain(self)
+
+    def _repr_html_(self) -> str:
+        return notebook.html(self)
+
+
+def _jsonable(value: Any) -> Any:
+    """Tuples to lists, all the way down."""
+    if isinstance(value, dict):
+        return {name: _jsonable(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_jsonable(item) for item in value]
+    return value

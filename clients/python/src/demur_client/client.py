@@ -1,0 +1,160 @@
+"""The client for ordinary code. All but the I/O is shared with the asynchronous one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+import httpx
+
+from . import batch, decoding, failures, request
+from .answers import Answer
+from .batch import Failure, Progress
+from .events import Event, EventReader
+from .request import DEFAULT_TIMEOUT, Options, Question, Request
+from .retrying import DEFAULT_RETRY, RetryPolicy
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class Client:
+    """Asks a demur server. Safe to share between threads; close it, or use it as a context manager.
+
+    `base_url` is DEMUR_BASE_URL or this machine by default, `api_key` is DEMUR_API_KEY or none. `timeout` is in
+    seconds, or an `httpx.Timeout`; it counts from one piece of a reply to the next. `transport` replaces the
+    network in tests: `httpx.MockTransport`, for one.
+    """
+
+    def __init__(
+        self,
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        timeout: float | httpx.Timeout = DEFAULT_TIMEOUT,
+        retry: RetryPolicy = DEFAULT_RETRY,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        self._retry = retry
+        self._http = httpx.Client(**request.connection(base_url, api_key, timeout), transport=transport)
+
+    def answer(self, question: Question, **options: Unpack[Options]) -> Answer:
+        """Ask and wait for the answer; an abstention is an answer whose `decision` is "abstain".
+
+        `question` is a text or a list of messages. The options are those of `demur_client.Options`, first of all
+        `risk_threshold`. Raises a DemurError for everything that went wrong.
+        """
+        return decoding.from_response(self._send(request.build(question, options)))
+
+    def stream(self, question: Question, **options: Unpack[Options]) -> AnswerStream:
+        """Ask and get typed events as the model writes; the last one is an AnswerEvent.
+
+        Use it in a `with` statement: leaving it early closes the connection, and the server stops the work.
+        """
+        asked = request.build(question, options, stream=True)
+        return AnswerStream(lambda: self._send(asked))
+
+    def answer_many(
+        self,
+        questions: Iterable[Question],
+        *,
+        concurrency: int = 8,
+        progress: bool | Progress = False,
+        **options: Unpack[Options],
+    ) -> list[Answer | Failure]:
+        """Ask many questions, `concurrency` at a time; answers come in the order of the questions.
+
+        What failed is a `Failure` in its place, false in a condition, so one failure costs no other answer.
+        `progress` is True for a bar, or a function that is called with (done, total).
+        """
+        asked = list(questions)
+        found: dict[int, Answer | Failure] = {}
+        with batch.reporting(progress) as report:
+            for index, result in self.answer_each(asked, concurrency=concurrency, **options):
+                found[index] = result
+                report(len(found), len(asked))
+        return [found[index] for index in range(len(asked))]
+
+    def answer_each(
+        self, questions: Iterable[Question], *, concurrency: int = 8, **options: Unpack[Options]
+    ) -> Generator[tuple[int, Answer | Failure], None, None]:
+        """The same as they finish: pairs of the question's index and its answer. Questions are read as needed.
+
+        Closing the generator early starts nothing more and waits for the requests under way.
+        """
+        request.check(options)
+        return batch.in_threads(lambda question: self.answer(question, **options), questions, concurrency)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _send(self, asked: Request) -> httpx.Response:
+        """Send until it succeeds or may not be repeated. The body of a stream has not been read then."""
+        attempt = 0
+        while True:
+            try:
+                response = self._http.send(asked.to_http(self._http), stream=asked.stream)
+                if not response.is_success:
+                    response.read()
+            except httpx.RequestError as problem:
+                error = failures.from_request_error(problem)
+            else:
+                error = failures.from_response(response)
+                if error is None:
+                    return response
+            time.sleep(self._retry.pause(error, attempt))
+            attempt += 1
+
+
+class AnswerStream(Iterator[Event]):
+    """Events of one answer, to be read once. `transcript` is what they have shown so far."""
+
+    def __init__(self, send: Callable[[], httpx.Response]) -> None:
+        reader = EventReader()
+        self.transcript = reader.transcript
+        self._events = _events(send, reader)  # knows nothing of self, so a dropped stream closes at once
+
+    def __next__(self) -> Event:
+        return next(self._events)
+
+    def result(self) -> Answer:
+        """Read to the end and return the answer."""
+        for _ in self:
+            pass
+        return self.transcript.result()
+
+    def close(self) -> None:
+        """Close the connection, which stops the work on the server."""
+        self._events.close()
+
+    def __enter__(self) -> AnswerStream:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _events(send: Callable[[], httpx.Response], reader: EventReader) -> Generator[Event, None, None]:
+    response = send()
+    try:
+        reader.begin(response)
+        for data in response.iter_bytes():
+            yield from reader.feed(data)
+        reader.close()
+    except httpx.RequestError as problem:
+        reader.close(problem)
+    finally:
+        response.close()

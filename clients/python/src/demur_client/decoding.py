@@ -1,0 +1,168 @@
+"""JSON from the server -> values. Unknown fields are skipped; a wrong type is a ReplyError that names the field."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, TypeVar, cast
+
+import httpx
+
+from .answers import Answer
+from .errors import ReplyError
+from .failures import request_id
+from .values import Claim, Content, Group, Member, Samples, Usage
+
+T = TypeVar("T")
+_HUGE = 2**1000
+
+
+class Fields:
+    """One JSON object, read field by field. `path` is where it stands in the reply, for messages."""
+
+    def __init__(self, value: object, path: str = "") -> None:
+        if not isinstance(value, dict):
+            raise ReplyError(f"the server's reply{f' at {path}' if path else ''} is no JSON object")
+        self._values = cast(dict[str, Any], value)
+        self._path = path
+
+    def get(self, name: str, kind: type[T]) -> T:
+        """The field, which has to be there."""
+        value = self.maybe(name, kind)
+        if value is None:
+            raise ReplyError(f"the server's reply lacks {self._at(name)}")
+        return value
+
+    def maybe(self, name: str, kind: type[T]) -> T | None:
+        """The field, None where it is absent or null. Numbers have to be finite; true is no number."""
+        value = self._values.get(name)
+        if value is None:
+            return None
+        if kind is float and type(value) is int:
+            value = float(value) if abs(value) < _HUGE else math.inf
+        if type(value) is not kind or _infinite(value):
+            raise ReplyError(f"{self._at(name)} in the server's reply is no {kind.__name__}: {value!r:.80}")
+        return cast(T, value)
+
+    def inner(self, name: str) -> Fields | None:
+        """An object inside this one, None where it is absent or null."""
+        value = self._values.get(name)
+        return None if value is None else Fields(value, self._at(name))
+
+    def each(self, name: str) -> list[Fields]:
+        """The objects in a list; [] where it is absent or null."""
+        values = cast(list[object], self.maybe(name, list) or [])
+        return [Fields(value, f"{self._at(name)}[{i}]") for i, value in enumerate(values)]
+
+    def all(self, name: str, kind: type[T]) -> tuple[T, ...]:
+        """The plain values in a list; () where it is absent or null."""
+        values = cast(list[object], self.maybe(name, list) or [])
+        if not all(type(value) is kind for value in values):
+            raise ReplyError(f"{self._at(name)} in the server's reply holds something that is no {kind.__name__}")
+        return tuple(cast(list[T], values))
+
+    def _at(self, name: str) -> str:
+        return f"{self._path}.{name}" if self._path else name
+
+
+def from_response(response: httpx.Response) -> Answer:
+    """The answer in a success that has been read. Raises ReplyError, with the reply as its body."""
+    try:
+        return answer(Fields(json.loads(response.content)))
+    except (ValueError, RecursionError):
+        message = "the server's reply is no JSON: is this the address of a demur server?"
+    except ReplyError as error:
+        message = error.message
+    raise ReplyError(message, status=response.status_code, request_id=request_id(response), body=response.text)
+
+
+def answer(fields: Fields) -> Answer:
+    """The reply to a question."""
+    withheld = fields.inner("withheld")
+    sampled = fields.inner("samples")
+    return Answer(
+        id=fields.get("id", str),
+        created=fields.get("created", int),
+        model=fields.get("model", str),
+        calibrated=fields.get("calibrated", bool),
+        contract=cast(Any, fields.get("contract", str)),
+        granularity=cast(Any, fields.get("granularity", str)),
+        risk_threshold=fields.get("risk_threshold", float),
+        decision=cast(Any, fields.get("decision", str)),
+        reason=cast(Any, fields.maybe("reason", str)),
+        answer=fields.maybe("answer", str),
+        confidence=fields.maybe("confidence", float),
+        confidence_source=cast(Any, fields.get("confidence_source", str)),
+        aggregation=cast(Any, fields.maybe("aggregation", str)),
+        text=fields.maybe("text", str),
+        claims=tuple(claim(each) for each in fields.each("claims")),
+        withheld=_content(withheld) if withheld else None,
+        raw=fields.maybe("raw", str),
+        samples=_samples(sampled) if sampled else None,
+        usage=_usage(fields.inner("usage") or Fields({})),
+    )
+
+
+def claim(fields: Fields) -> Claim:
+    """One claim, in a reply or in an event."""
+    span = fields.all("span", int)
+    if len(span) != 2:
+        raise ReplyError(f"the span of a claim in the server's reply is no pair: {list(span)!r:.80}")
+    return Claim(
+        text=fields.get("text", str),
+        span=(span[0], span[1]),
+        confidence=fields.maybe("confidence", float),
+        explanation=fields.maybe("explanation", str) or "",
+        decision=cast(Any, fields.get("decision", str)),
+        problems=fields.all("problems", str),
+    )
+
+
+def _content(fields: Fields) -> Content:
+    claims = tuple(claim(each) for each in fields.each("claims"))
+    return Content(fields.maybe("answer", str), fields.maybe("text", str), claims)
+
+
+def _usage(fields: Fields) -> Usage:
+    return Usage(
+        prompt_tokens=fields.maybe("prompt_tokens", int),
+        completion_tokens=fields.maybe("completion_tokens", int),
+        samples_drawn=fields.maybe("samples_drawn", int) or 1,
+        samples_aborted=fields.maybe("samples_aborted", int) or 0,
+    )
+
+
+def _samples(fields: Fields) -> Samples:
+    return Samples(
+        drawn=fields.get("drawn", int),
+        aborted=fields.maybe("aborted", int) or 0,
+        tokens=fields.maybe("tokens", int) or 0,
+        tokens_saved=fields.maybe("tokens_saved", int) or 0,
+        stopped_by=fields.maybe("stopped_by", str),
+        groups=tuple(_group(each) for each in fields.each("groups")),
+        members=tuple(_member(each) for each in fields.each("members")),
+    )
+
+
+def _group(fields: Fields) -> Group:
+    return Group(
+        answer=fields.maybe("answer", str),
+        members=fields.all("members", int),
+        vote_share=fields.get("vote_share", float),
+        mean_confidence=fields.maybe("mean_confidence", float),
+        max_confidence=fields.maybe("max_confidence", float),
+        chosen=fields.get("chosen", bool),
+    )
+
+
+def _member(fields: Fields) -> Member:
+    return Member(
+        id=fields.get("id", int),
+        group=fields.maybe("group", int),
+        confidence=fields.maybe("confidence", float),
+        state=cast(Any, fields.get("state", str)),
+    )
+
+
+def _infinite(value: object) -> bool:
+    return isinstance(value, float) and not math.isfinite(value)

@@ -1,0 +1,148 @@
+"""A question and its options -> the request on the wire, for both clients. No I/O."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypedDict, Union
+
+import httpx
+
+from .values import Aggregation, ConfidenceSource, Contract, Granularity, Message, Selection, Stopping
+from .version import __version__
+
+DEFAULT_BASE_URL = "http://127.0.0.1:8000"
+DEFAULT_TIMEOUT = httpx.Timeout(connect=5.0, read=600.0, write=60.0, pool=600.0)
+LIMITS = httpx.Limits(max_connections=1000, max_keepalive_connections=100)
+PATH = "v1/answers"
+_SERVER_GRACE = 10.0
+"""Seconds the client waits beyond the server's own time limit, so that the server's word arrives."""
+
+Question = Union[str, Sequence[Message]]  # noqa: UP007
+"""A question, or a conversation whose last message is the user's."""
+
+
+class Options(TypedDict, total=False):
+    """What may be said beside the question. What is left out follows the model and the operator.
+
+    `risk_threshold` is in [0, 1]: the answer is withheld when the model is less sure than that. `contract` chooses
+    how the model states its confidence, `granularity` whether the whole answer or each claim is decided on.
+    `samples` answers are drawn and one is chosen by `selection`; `stopping` ends the sampling early with an error of
+    at most `error_budget`. `timeout` is the server's limit for the request in seconds. `include_withheld` asks for
+    the text of an abstention, which the operator may forbid.
+    """
+
+    model: str
+    contract: Contract
+    granularity: Granularity
+    risk_threshold: float
+    aggregation: Aggregation
+    confidence_source: ConfidenceSource
+    samples: int
+    selection: Selection
+    stopping: Stopping
+    error_budget: float
+    max_tokens: int
+    temperature: float
+    top_p: float
+    seed: int
+    timeout: float
+    include_withheld: bool
+    include_raw: bool
+    include_token_values: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request: its JSON and whether events are wanted."""
+
+    body: dict[str, Any]
+    stream: bool = False
+
+    def to_http(self, http: httpx.Client | httpx.AsyncClient) -> httpx.Request:
+        """The request for either kind of httpx client."""
+        return http.build_request(
+            "POST",
+            PATH,
+            content=json.dumps(self.body, allow_nan=False),
+            headers={
+                "content-type": "application/json",
+                "accept": "text/event-stream" if self.stream else "application/json",
+            },
+            timeout=_patient(http.timeout, self.body.get("timeout")),
+        )
+
+
+def build(question: Question, options: Options, *, stream: bool = False) -> Request:
+    """The request for one question. Options that are None are left out. Values are the server's to judge.
+
+    Raises TypeError for an option that does not exist and ValueError for nan or infinity, which JSON cannot say.
+    """
+    check(options)
+    asked = {"question": question} if isinstance(question, str) else {"messages": list(question)}
+    chosen = {name: value for name, value in options.items() if value is not None}
+    return Request(asked | chosen | ({"stream": True} if stream else {}), stream)
+
+
+def check(options: Options) -> None:
+    """Raise for what no request can carry, as `build` does."""
+    for name, value in options.items():
+        if name not in Options.__annotations__:
+            close = difflib.get_close_matches(name, Options.__annotations__, 1)
+            raise TypeError(f"there is no option {name!r}" + (f"; did you mean {close[0]!r}?" if close else ""))
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"{name} has to be a finite number, not {value}")
+
+
+class Connection(TypedDict):
+    """What either kind of httpx client is made with."""
+
+    base_url: str
+    headers: dict[str, str]
+    timeout: float | httpx.Timeout
+    limits: httpx.Limits
+
+
+def connection(
+    base_url: str | None,
+    api_key: str | None,
+    timeout: float | httpx.Timeout,
+    environ: Mapping[str, str] = os.environ,
+) -> Connection:
+    """Where the server is and how it is spoken to: what was given, else what the environment says.
+
+    DEMUR_BASE_URL may end in /v1; DEMUR_API_KEY may be absent. Raises ValueError for what is no http or https
+    address, and for a key that no header can carry, without repeating it.
+    """
+    address = base_url or environ.get("DEMUR_BASE_URL") or DEFAULT_BASE_URL
+    key = environ.get("DEMUR_API_KEY", "") if api_key is None else api_key
+    return Connection(base_url=_checked_url(address), headers=_headers(key), timeout=timeout, limits=LIMITS)
+
+
+def _checked_url(address: str) -> str:
+    try:
+        url = httpx.URL(address)
+    except httpx.InvalidURL as error:
+        raise ValueError(f"base_url {address!r} is no address: {error}") from error
+    if url.scheme not in ("http", "https") or not url.host:
+        raise ValueError(f"base_url has to be like {DEFAULT_BASE_URL!r}, not {address!r}")
+    return address.rstrip("/").removesuffix("/v1") + "/"
+
+
+def _headers(key: str) -> dict[str, str]:
+    key = key.strip()
+    if not (key.isascii() and key.isprintable()):
+        raise ValueError("the API key holds characters that no header can carry")
+    return {"user-agent": f"demur-client/{__version__}"} | ({"authorization": f"Bearer {key}"} if key else {})
+
+
+def _patient(timeout: httpx.Timeout, server_limit: object) -> httpx.Timeout:
+    """The client's timeouts, never shorter than the time the caller gave the server."""
+    read = timeout.read
+    if isinstance(server_limit, (int, float)) and read is not None:
+        read = max(read, server_limit + _SERVER_GRACE)
+    return httpx.Timeout(connect=timeout.connect, read=read, write=timeout.write, pool=timeout.pool)

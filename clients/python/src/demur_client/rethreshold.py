@@ -1,0 +1,94 @@
+"""Moving the risk threshold of an answer that is already here: abstain if and only if confidence < t."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from .errors import RedecideError
+from .values import Claim, ClaimDecision, Content, Reason
+
+if TYPE_CHECKING:
+    from .answers import Answer
+
+
+def redecide(answer: Answer, t: float) -> Answer:
+    """`answer` at the threshold t. See `Answer.at`."""
+    t = _checked(t)
+    if answer.contract == "explicit_risk":
+        raise RedecideError(
+            "this answer was given under the explicit_risk contract: its threshold was part of the prompt and it "
+            "has no confidence to compare; ask again with the other risk_threshold"
+        )
+    content = Content(answer.answer, answer.text, answer.claims) if answer else answer.withheld
+    if content is not None:
+        content = replace(content, claims=tuple(replace(c, decision=_mark(c, t)) for c in content.claims))
+    reason = _reason(answer, content, t)
+    if reason is not None:
+        return _abstaining(answer, t, reason, content)
+    if content is None:
+        raise RedecideError(
+            f"at a risk threshold of {t:g} this would be answered, but its text was withheld and never sent; "
+            "ask with include_withheld=True, where the operator allows it"
+        )
+    return _answering(answer, t, content)
+
+
+def _reason(answer: Answer, content: Content | None, t: float) -> Reason | None:
+    """Why to abstain at t, None to answer; the same order of questions as the server's."""
+    if _unanswerable(answer, content) or answer.granularity == "claims":
+        return answer.reason
+    if t <= 0:
+        return None
+    if answer.confidence is None:
+        return answer.reason or _no_confidence(content)
+    return "below_threshold" if answer.confidence < t else None
+
+
+def _unanswerable(answer: Answer, content: Content | None) -> bool:
+    """Whether the model gave no answer at all, which no threshold changes."""
+    if answer.reason in ("answer_missing", "idk"):
+        return True
+    cut_before_answer = answer.reason == "truncated" and answer.confidence is not None
+    return cut_before_answer or (content is not None and content.answer is None)
+
+
+def _no_confidence(content: Content | None) -> Reason:
+    """A response answered at t = 0 does not say whether its confidence was absent or unreadable; claims do."""
+    return "confidence_invalid" if content is not None and content.claims else "confidence_missing"
+
+
+def _mark(claim: Claim, t: float) -> ClaimDecision:
+    return "highlight" if claim.confidence is None or claim.confidence < t else "assert"
+
+
+def _answering(answer: Answer, t: float, content: Content) -> Answer:
+    return replace(
+        answer,
+        risk_threshold=t,
+        decision="answer",
+        reason=None,
+        answer=content.answer,
+        text=content.text,
+        claims=content.claims,
+        withheld=None,
+    )
+
+
+def _abstaining(answer: Answer, t: float, reason: Reason, content: Content | None) -> Answer:
+    return replace(
+        answer,
+        risk_threshold=t,
+        decision="abstain",
+        reason=reason,
+        answer=None,
+        text=None,
+        claims=(),
+        withheld=content,
+    )
+
+
+def _checked(t: float) -> float:
+    if isinstance(t, bool) or not isinstance(t, (int, float)) or not 0 <= t <= 1:
+        raise ValueError(f"risk_threshold has to be a number from 0 to 1, not {t!r}")
+    return float(t)

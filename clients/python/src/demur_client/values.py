@@ -1,0 +1,99 @@
+"""The parts of an answer, as the server sends them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypedDict
+
+Contract = Literal["response", "claims", "explicit_risk"]
+Granularity = Literal["response", "claims"]
+Decision = Literal["answer", "abstain"]
+ClaimDecision = Literal["assert", "highlight"]
+ConfidenceSource = Literal["verbalized", "critic", "none"]
+Aggregation = Literal["min", "product"]
+Selection = Literal["majconf", "maxconf", "majority"]
+Stopping = Literal["none", "decided", "confident"]
+State = Literal["value", "missing", "invalid"]
+Reason = Literal["below_threshold", "confidence_missing", "confidence_invalid", "answer_missing", "truncated", "idk"]
+
+
+class Message(TypedDict):
+    """One turn of a conversation; `role` is "system", "user" or "assistant"."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One step of the answer with its own confidence in [0, 1], None where the model wrote none that can be read.
+
+    `span` is [start, end) in Unicode code points of the answer's `text`. `decision` is "highlight" for a claim
+    below the risk threshold. `explanation` is the model's own doubt in a few words.
+    """
+
+    text: str
+    span: tuple[int, int]
+    confidence: float | None
+    explanation: str
+    decision: ClaimDecision
+    problems: tuple[str, ...] = ()
+
+    @property
+    def highlighted(self) -> bool:
+        """Whether the claim is below the risk threshold."""
+        return self.decision == "highlight"
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What an answer says: the part that an abstention withholds. `claims` is empty where the contract has none."""
+
+    answer: str | None
+    text: str | None
+    claims: tuple[Claim, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens and samples that the answer took; tokens are None where the server's engine does not count them."""
+
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    samples_drawn: int
+    samples_aborted: int
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One sample: the group of equal answers it is in (None when it has no answer) and its confidence."""
+
+    id: int
+    group: int | None
+    confidence: float | None
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Samples that gave the same answer. `answer` is None where it is withheld; `members` are sample ids."""
+
+    answer: str | None
+    members: tuple[int, ...]
+    vote_share: float
+    mean_confidence: float | None
+    max_confidence: float | None
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """How several samples became one answer. `stopped_by` names what ended the sampling early, if anything did."""
+
+    drawn: int
+    aborted: int
+    tokens: int
+    tokens_saved: int
+    stopped_by: str | None
+    groups: tuple[Group, ...]
+    members: tuple[Member, ...]

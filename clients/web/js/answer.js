@@ -1,0 +1,119 @@
+// The answer section: what one run has shown so far, and then its reply at the slider's threshold.
+
+import { lowest, redecide } from "./decide.js";
+import { el } from "./dom.js";
+import { Program } from "./program.js";
+import { Raw } from "./raw.js";
+import { isLive } from "./request.js";
+import { allowed } from "./run.js";
+import { segments } from "./spans.js";
+import { Steps } from "./steps.js";
+import { Verdict } from "./verdict.js";
+import { Vote } from "./vote.js";
+
+export class AnswerView {
+  #steps;
+  #verdict;
+  #vote;
+  #raw;
+  #program = new Program();
+  #restarts = el("p", { class: "restarts" });
+  #resets = 0;
+  #closed = 0;
+  #settled;
+
+  /** `actions`: moveTo(t), askAgain(t). */
+  constructor(root, prose, actions) {
+    this.root = root;
+    this.#steps = new Steps(prose);
+    this.#verdict = new Verdict(prose, actions);
+    this.#vote = new Vote(prose);
+    this.#raw = new Raw(prose);
+  }
+
+  /** Make room for a run: nothing of the last one stays. */
+  begin() {
+    this.#steps.clear();
+    this.#vote.clear();
+    [this.#resets, this.#closed, this.#settled] = [0, 0, undefined];
+    this.root.replaceChildren(
+      this.#verdict.element, this.#restarts, this.#steps.element, this.#vote.element, this.#raw.element,
+      this.#program.element,
+    );
+    this.root.classList.remove("unfinished");
+    this.#raw.set({ raw: null, covered: false });
+    for (const part of [this.#restarts, this.#vote.element, this.#program.element]) part.hidden = true;
+  }
+
+  /** What `run` has so far. */
+  progress({ folded, request }, t) {
+    const live = isLive(request);
+    const samples = request.samples ?? 1;
+    this.#verdict.working({ tokens: folded.tokens, words: folded.words, covered: !live, samples });
+    this.#noteResets(folded.resets);
+    if (live) this.#stream(folded, t);
+    if (folded.samples.length > 0) {
+      this.#vote.element.hidden = false;
+      this.#vote.arriving(folded.samples, samples);
+    }
+  }
+
+  /** `run` at the threshold `t`; gives what is shown. */
+  decide({ folded, reply, request }, t) {
+    const moved = redecide(reply, Math.max(t, lowest(reply)));
+    const shown = moved.refused ? reply : moved;
+    this.#noteResets(folded.resets);
+    this.#verdict.decided(reply, shown, t);
+    this.#steps.threshold = shown.risk_threshold;
+    this.#settle(shown);
+    this.#showRest(reply, shown, request);
+    return shown;
+  }
+
+  /** Why there is no answer. What was shown stays, marked as unfinished. */
+  fail({ folded }, words, again) {
+    this.root.classList.add("unfinished");
+    this.#noteResets(folded.resets);
+    this.#verdict.failed(words, again);
+  }
+
+  /** The steps of one answer are the same at every threshold that shows it. */
+  #settle({ decision, text, claims }) {
+    const wanted = decision === "answer" ? text : null;
+    if (wanted === this.#settled) return;
+    this.#settled = wanted;
+    this.#steps.settle(wanted === null ? [] : segments(text, claims ?? []));
+  }
+
+  #showRest(reply, shown, request) {
+    this.#vote.element.hidden = !shown.samples;
+    const covered = shown.decision !== "answer";
+    if (shown.samples) this.#vote.ended(shown.samples, covered ? "covered" : null, unseenIn(reply));
+    this.#raw.set({ raw: reply.raw, covered });
+    this.#program.element.hidden = false;
+    this.#program.set({ request: { ...request, risk_threshold: shown.risk_threshold }, reply: shown });
+  }
+
+  #stream(folded, t) {
+    if (folded.resets.length > this.#resets) {
+      this.#steps.clear();
+      this.#closed = 0;
+    }
+    this.#resets = folded.resets.length;
+    this.#steps.threshold = t;
+    for (const segment of folded.segments.slice(this.#closed)) this.#steps.add(segment);
+    this.#closed = folded.segments.length;
+    this.#steps.write(folded.tail);
+  }
+
+  #noteResets({ length }) {
+    this.#restarts.hidden = length === 0;
+    const times = length > 1 ? ` ${length} times` : "";
+    this.#restarts.textContent = `The model started its solution over${times}: what it had shown before is void.`;
+  }
+}
+
+/** What to call an answer in the vote that is not here: samples may decline, and a server may keep the rest. */
+function unseenIn({ contract }) {
+  return contract === "explicit_risk" && allowed.withheld ? "declined" : "another answer, not sent";
+}

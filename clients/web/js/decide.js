@@ -1,0 +1,55 @@
+// Moving the risk threshold of an answer that is already here: abstain if and only if confidence < t.
+
+/**
+ * `reply` at the threshold `t`, or {refused: "explicit_risk"} when the threshold was part of the prompt, or
+ * {refused: "withheld"} when it would be answered with text that never came.
+ */
+export function redecide(reply, t) {
+  if (reply.contract === "explicit_risk") return { refused: "explicit_risk" };
+  const content = contentOf(reply, t);
+  const reason = reasonAt(reply, content, t);
+  if (reason !== null) return abstaining(reply, t, reason, content);
+  if (content === null) return { refused: "withheld" };
+  return { ...reply, ...content, risk_threshold: t, decision: "answer", reason: null, withheld: null };
+}
+
+/** The lowest threshold the reply can be moved to: above 0 where what it withholds never came. */
+export function lowest(reply) {
+  return redecide(reply, 0).refused === "withheld" ? reply.risk_threshold : 0;
+}
+
+export const isBelow = (confidence, t) => confidence === null || confidence < t;
+
+function contentOf(reply, t) {
+  const held = reply.decision === "answer" ? reply : reply.withheld;
+  if (!held) return null;
+  const claims = held.claims && held.claims.map((claim) => ({ ...claim, decision: mark(claim, t) }));
+  return { answer: held.answer, text: held.text, claims };
+}
+
+/** Why to abstain at t, null to answer: the same questions in the same order as the server's. */
+function reasonAt(reply, content, t) {
+  if (isUnanswerable(reply, content) || reply.granularity === "claims") return reply.reason;
+  if (t <= 0) return null;
+  if (reply.confidence === null) return reply.reason ?? missingConfidence(content);
+  return reply.confidence < t ? "below_threshold" : null;
+}
+
+/** Whether the model gave no answer at all, which no threshold changes. */
+function isUnanswerable(reply, content) {
+  if (reply.reason === "answer_missing" || reply.reason === "idk") return true;
+  const cutBeforeAnswer = reply.reason === "truncated" && reply.confidence !== null;
+  return cutBeforeAnswer || (content !== null && content.answer === null);
+}
+
+/** What was answered at t = 0 does not say whether its confidence was absent or unreadable; claims do. */
+function missingConfidence(content) {
+  return content?.claims?.length ? "confidence_invalid" : "confidence_missing";
+}
+
+const mark = (claim, t) => (isBelow(claim.confidence, t) ? "highlight" : "assert");
+
+function abstaining(reply, t, reason, withheld) {
+  const nothing = { answer: null, text: null, claims: null };
+  return { ...reply, ...nothing, risk_threshold: t, decision: "abstain", reason, withheld };
+}

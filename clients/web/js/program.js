@@ -1,0 +1,108 @@
+// The same question for programs: the reply as JSON, the request as curl and as Python.
+
+import { el } from "./dom.js";
+import { escapeInvisible } from "./untrusted.js";
+
+const SHOWN = 5000;
+
+export class Program {
+  #code = el("pre", { class: "code", tabindex: "0", "aria-label": "Code" });
+  #copied = el("span", { class: "copied", role: "status" });
+  #texts = {};
+  #kind = "json";
+
+  constructor() {
+    const forms = [["json", "JSON"], ["curl", "curl"], ["python", "Python"]];
+    const tabs = forms.map(([kind, name]) => this.#tab(kind, name));
+    const copy = el("button", { type: "button", onclick: () => this.#copy() }, "Copy");
+    this.element = el("details", { class: "program" },
+      el("summary", {}, "Copy as JSON, curl or Python"),
+      el("fieldset", { class: "tabs" }, el("legend", { class: "quiet" }, "Form"), ...tabs, copy, this.#copied),
+      this.#code);
+    this.element.addEventListener("toggle", () => this.#show());
+  }
+
+  /** `reply` is the reply that `request` would get: what only this page asked for is taken out of it. */
+  set({ request, reply }) {
+    this.#texts = {
+      json: () => escapeInvisible(JSON.stringify(asAsked(reply), null, 2), jsonEscape),
+      curl: () => curl(request),
+      python: () => python(request),
+    };
+    this.#copied.textContent = "";
+    this.#show();
+  }
+
+  #tab(kind, name) {
+    const choose = () => {
+      this.#kind = kind;
+      this.#copied.textContent = "";
+      this.#show();
+    };
+    const radio = el("input", { type: "radio", name: "form", value: kind, checked: kind === "json", onchange: choose });
+    return el("label", {}, radio, name);
+  }
+
+  #show() {
+    if (!this.element.open || !this.#texts[this.#kind]) return;
+    const text = this.#texts[this.#kind]();
+    const left = text.length - SHOWN;
+    const rest = left > 0 ? `\n… ${left.toLocaleString("en")} more characters are copied` : "";
+    this.#code.replaceChildren(text.slice(0, SHOWN), rest);
+  }
+
+  /** Where the browser keeps the clipboard from a page, the text is selected for the reader to copy. */
+  async #copy() {
+    const text = this.#texts[this.#kind]();
+    try {
+      await navigator.clipboard.writeText(text);
+      this.#copied.textContent = "Copied";
+    } catch {
+      this.#code.replaceChildren(text);
+      getSelection().selectAllChildren(this.#code);
+      this.#copied.textContent = "Selected: copy it with your keyboard";
+    }
+  }
+}
+
+/** What a caller who asks for no withheld text and no raw output gets. */
+function asAsked(reply) {
+  const shown = (group) => (reply.decision === "answer" && group.chosen ? group : { ...group, answer: null });
+  const samples = reply.samples && { ...reply.samples, groups: reply.samples.groups.map(shown) };
+  return { ...reply, withheld: null, raw: null, samples };
+}
+
+function curl(request) {
+  const body = escapeInvisible(JSON.stringify(request), jsonEscape);
+  const url = new URL("v1/answers", document.baseURI);
+  return `curl -sS ${quoted(url.href)} \\\n  -H 'content-type: application/json' \\\n  -d ${quoted(body)}`;
+}
+
+/** One word for a shell. */
+const quoted = (text) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
+function python({ question, ...options }) {
+  const lines = Object.entries(options).map(([name, value]) => `        ${name}=${literal(value)},\n`);
+  const url = literal(document.baseURI.replace(/\/$/, ""));
+  return (
+    "from demur_client import Client\n\n" +
+    `with Client(base_url=${url}) as client:\n` +
+    `    answer = client.answer(\n        ${literal(question)},\n${lines.join("")}    )\nprint(answer)\n`
+  );
+}
+
+const ESCAPES = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+
+/** A string or number as Python writes it. */
+function literal(value) {
+  if (typeof value !== "string") return String(value);
+  const escaped = value.replace(/[\\"]/g, "\\$&").replace(/[\n\r\t]/g, (char) => ESCAPES[char]);
+  return `"${escapeInvisible(escaped, pythonEscape)}"`;
+}
+
+const hex = (number, digits) => number.toString(16).padStart(digits, "0");
+
+/** JSON escapes UTF-16 units. */
+const jsonEscape = (char) => char.split("").map((unit) => `\\u${hex(unit.charCodeAt(0), 4)}`).join("");
+
+const pythonEscape = (char) => `\\U${hex(char.codePointAt(0), 8)}`;

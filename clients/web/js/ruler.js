@@ -1,0 +1,88 @@
+// The risk threshold: one slider that is both what the next question asks for and where the shown answer is decided.
+
+import { el, find, setText } from "./dom.js";
+import { percent } from "./words.js";
+
+export class Ruler {
+  #input = find("threshold");
+  #value = find("threshold-value");
+  #note = find("ruler-note");
+  #ticks = find("ticks");
+  #root = find("ruler");
+  #floor = 0;
+  #lockedBecause = "";
+
+  /** `onMove()` when the threshold changed; `askAgain(t)` when the user asks for one below the floor. */
+  constructor({ onMove, askAgain }) {
+    this.askAgain = askAgain;
+    this.#input.addEventListener("input", () => {
+      this.#hold();
+      this.#show();
+      onMove();
+    });
+    this.#show();
+  }
+
+  /** The threshold, 0 to 1. */
+  get t() {
+    return this.#input.valueAsNumber / 100;
+  }
+
+  set t(t) {
+    this.#input.value = String(Math.round(100 * t));
+    this.#hold();
+    this.#show();
+  }
+
+  /** For when the button that the reader pressed is gone: the keyboard has to stand somewhere. */
+  focus() {
+    this.#input.focus({ preventScroll: true });
+  }
+
+  /** Let it move no lower than `floor`, with `note` for why; 0 frees it. */
+  lock(floor, note = "") {
+    this.#floor = floor;
+    this.#lockedBecause = note;
+    this.#root.style.setProperty("--floor", floor);
+    this.#root.classList.toggle("locked", floor > 0);
+    this.#write(note);
+  }
+
+  /** What a screen reader says for the slider's position. */
+  describe(text) {
+    this.#input.setAttribute("aria-valuetext", text ? `${percent(this.t)}: ${text}` : percent(this.t));
+  }
+
+  /** Where the confidences lie: one tick for each percent that any of `steps` has, and one mark for the `whole`. */
+  mark(steps, whole) {
+    const counts = new Map();
+    for (const p of steps) if (p !== null) counts.set(Math.round(100 * p), (counts.get(Math.round(100 * p)) ?? 0) + 1);
+    const ticks = [...counts].map(([at, number]) => tick(at / 100, "tick", Math.min(number, 4)));
+    if (whole !== null) ticks.push(tick(whole, "tick whole", 1));
+    this.#ticks.replaceChildren(...ticks);
+  }
+
+  #hold() {
+    const wanted = this.t;
+    if (wanted >= this.#floor) return;
+    this.#input.value = String(Math.round(100 * this.#floor));
+    this.#write(this.#lockedBecause, wanted);
+  }
+
+  #write(note, again = null) {
+    const button = again === null ? null : el("button", { type: "button", onclick: () => this.askAgain(again) },
+      `Ask again at ${percent(again)}`);
+    this.#note.replaceChildren(el("span", {}, note), ...(button ? [" ", button] : []));
+  }
+
+  #show() {
+    setText(this.#value, percent(this.t));
+  }
+}
+
+function tick(at, kind, height) {
+  const made = el("span", { class: kind });
+  made.style.setProperty("--at", at);
+  made.style.setProperty("--height", height);
+  return made;
+}

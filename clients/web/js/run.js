@@ -1,0 +1,58 @@
+// One question on its way: the request, what came back so far, and how it ended.
+
+import { ask, Failure } from "./api.js";
+import { Folded } from "./fold.js";
+
+/** What the server lets this page have; learnt from its first refusal. */
+export const allowed = { withheld: true };
+
+export class Run {
+  folded = new Folded();
+  reply = null;
+  failure = null;
+  #controller = new AbortController();
+
+  /** `onChange(run)` after every event and at the end. */
+  constructor(request, onChange) {
+    this.request = request;
+    this.onChange = onChange;
+  }
+
+  get isDone() {
+    return this.reply !== null || this.failure !== null;
+  }
+
+  stop() {
+    this.#controller.abort();
+  }
+
+  /** Never throws: what went wrong is `failure`. */
+  async start() {
+    try {
+      this.reply = await this.#ask();
+    } catch (error) {
+      this.failure = error instanceof Failure ? error : new Failure("lost", String(error));
+    }
+    this.onChange(this);
+  }
+
+  /** Withheld text is asked for, so that the slider can move freely; where that is forbidden, without it. */
+  async #ask() {
+    try {
+      return await this.#send();
+    } catch (error) {
+      if (!(allowed.withheld && error.status === 403 && error.param === "include_withheld")) throw error;
+      allowed.withheld = false;
+      return await this.#send();
+    }
+  }
+
+  #send() {
+    const page = allowed.withheld ? { include_withheld: true, include_raw: true } : { include_raw: true };
+    const onEvent = (event, data) => {
+      this.folded.take(event, data);
+      this.onChange(this);
+    };
+    return ask({ ...this.request, ...page }, { signal: this.#controller.signal, onEvent });
+  }
+}

@@ -1,0 +1,49 @@
+// Text that a model wrote, put into the page as text. Characters that nobody sees but that change what is read
+// (bidirectional controls, zero-width and other control characters) are shown by their code points.
+
+const INVISIBLE =
+  "\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u061c\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f" +
+  "\\ufeff\\ufff9-\\ufffb\\u{e0000}-\\u{e007f}";
+const RUNS = new RegExp(`([${INVISIBLE}])\\1*`, "gu");
+const ANY = new RegExp(`[${INVISIBLE}]`, "u");
+const EACH = new RegExp(`[${INVISIBLE}]`, "gu");
+
+const NAMES = {
+  "\u200b": "zero-width space",
+  "\u200e": "left-to-right mark",
+  "\u200f": "right-to-left mark",
+  "\u202a": "left-to-right embedding",
+  "\u202b": "right-to-left embedding",
+  "\u202c": "end of a direction",
+  "\u202d": "left-to-right override",
+  "\u202e": "right-to-left override",
+  "\u2066": "left-to-right isolate",
+  "\u2067": "right-to-left isolate",
+  "\u2068": "first strong isolate",
+  "\u2069": "end of an isolate",
+};
+
+export const hasInvisible = (text) => ANY.test(text);
+
+/** `text` with `escape(character)` for each invisible one. */
+export const escapeInvisible = (text, escape) => text.replace(EACH, escape);
+
+/** Append `text` to `parent`. */
+export function appendUntrusted(parent, text) {
+  const shown = text.replace(/\r\n?/g, "\n");
+  let at = 0;
+  for (const run of shown.matchAll(RUNS)) {
+    parent.append(shown.slice(at, run.index), invisible(run[1], run[0].length / run[1].length));
+    at = run.index + run[0].length;
+  }
+  parent.append(shown.slice(at));
+}
+
+function invisible(char, count) {
+  const code = `U+${char.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+  const mark = document.createElement("span");
+  mark.className = "invisible";
+  mark.title = `${NAMES[char] ?? "an invisible character"} that the model wrote`;
+  mark.textContent = count > 1 ? `${code}×${count}` : code;
+  return mark;
+}

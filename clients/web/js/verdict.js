@@ -1,0 +1,131 @@
+// The decision, in words: the answer, or why there is none and what would show it.
+
+import { redecide } from "./decide.js";
+import { el, setText } from "./dom.js";
+import { count, explanation, headline, percent } from "./words.js";
+
+export class Verdict {
+  #prose;
+  #label = el("h2", { class: "label" });
+  #sure = el("p", { class: "assurance" });
+  #answer = el("p", { class: "answer untrusted", dir: "auto" });
+  #cover = el("div", { class: "cover" });
+  #bars = el("div", { class: "bars", "aria-hidden": "true" });
+  #covered = el("p", { class: "covered" });
+  #why = el("p", { class: "because" });
+  #calibration = el("p", { class: "calibration" });
+  #actions = el("p", { class: "actions" });
+  #answerShown = null;
+
+  /** `moveTo(t)` moves the slider, `askAgain(t)` asks the same question. */
+  constructor(prose, { moveTo, askAgain }) {
+    this.#prose = prose;
+    this.moveTo = moveTo;
+    this.askAgain = askAgain;
+    this.#cover.append(this.#bars, this.#covered);
+    this.element = el(
+      "div",
+      { class: "verdict" },
+      this.#label, this.#sure, this.#answer, this.#cover, this.#why, this.#calibration, this.#actions,
+    );
+  }
+
+  /** While it works: how much there is so far, and whether that is `covered` until the decision. */
+  working({ tokens, words, covered, samples }) {
+    this.#kind("working");
+    setText(this.#label, "Working");
+    this.#setAnswer(null);
+    this.#setSure(null, 0);
+    this.#setCover(covered ? words : 0, "so far");
+    const until = samples > 1 ? "the samples have been compared" : "it has said how sure it is";
+    const hidden = covered ? `What it writes stays covered until ${until}. ` : "";
+    const made = words > 0 ? count(words, "word") : count(tokens, "token");
+    setText(this.#why, `${hidden}${covered && words > 0 ? "" : `${made} so far.`}`);
+    this.#set(this.#calibration, "");
+    this.#actions.replaceChildren();
+  }
+
+  /** What was decided: `shown` is `reply` at the slider's threshold `t`. */
+  decided(reply, shown, t) {
+    this.#kind(shown.decision);
+    setText(this.#label, headline(shown));
+    this.#setAnswer(shown.decision === "answer" ? shown.answer : null);
+    const held = shown.decision === "abstain" ? shown.withheld : null;
+    this.#setCover(held?.text ? wordsIn(held.text) : 0, "withheld");
+    this.#setSure(shown.confidence, shown.risk_threshold);
+    setText(this.#why, explanation(shown));
+    this.#set(this.#calibration, reply.calibrated ? "" :
+      "Not calibrated: nobody has checked this model’s confidences against how often it is right.");
+    this.#actions.replaceChildren(...this.#offers(reply, shown, t));
+  }
+
+  /** Why there is no answer, and the button that asks `again`. */
+  failed({ title, text }, again) {
+    this.#kind("failed");
+    setText(this.#label, title);
+    this.#setAnswer(null);
+    this.#setCover(0, "");
+    this.#setSure(null, 0);
+    setText(this.#why, text);
+    this.#set(this.#calibration, "");
+    this.#actions.replaceChildren(again);
+  }
+
+  #offers(reply, shown, t) {
+    if (reply.contract === "explicit_risk") {
+      const note = el("span", {}, "Its threshold was part of the question, so this answer cannot be moved. ");
+      return t === reply.risk_threshold ? [note] : [note, this.#askButton(t)];
+    }
+    const reachable = shown.decision === "abstain" ? answeredAt(reply) : null;
+    if (reachable !== null) {
+      const move = () => this.moveTo(reachable);
+      return [el("button", { type: "button", onclick: move }, `Show it at ${percent(reachable)}`)];
+    }
+    return shown.decision === "abstain" && reply.raw ? [el("span", {}, "The raw output is below.")] : [];
+  }
+
+  #askButton(t) {
+    return el("button", { type: "button", onclick: () => this.askAgain(t) }, `Ask again at ${percent(t)}`);
+  }
+
+  #kind(kind) {
+    this.element.dataset.kind = kind;
+  }
+
+  #set(element, text) {
+    setText(element, text);
+    element.hidden = !text;
+  }
+
+  #setAnswer(answer) {
+    this.#answer.hidden = answer === null;
+    if (answer === this.#answerShown) return;
+    this.#answerShown = answer;
+    if (answer === null) this.#answer.replaceChildren();
+    else this.#prose.writeAnswer(this.#answer, answer);
+    this.#answer.classList.toggle("long", (answer?.length ?? 0) > 60);
+  }
+
+  #setSure(confidence, t) {
+    this.#set(this.#sure, confidence === null ? "" : `${percent(confidence)} sure`);
+    this.#sure.style.setProperty("--doubt-share", 1 - (confidence ?? 1));
+    this.#sure.classList.toggle("doubted", confidence !== null && confidence < t);
+  }
+
+  /** Bars for text that is here and not shown, eight words a bar, six bars at most; and how much it is. */
+  #setCover(words, state) {
+    const bars = Math.min(6, Math.ceil(words / 8));
+    this.#cover.hidden = bars === 0;
+    setText(this.#covered, `${count(words, "word")} ${state}`);
+    if (this.#bars.childElementCount === bars) return;
+    this.#bars.replaceChildren(...Array.from({ length: bars }, () => el("span")));
+  }
+}
+
+/** The highest whole percent at which `reply` would be answered with what is here; null when there is none. */
+function answeredAt(reply) {
+  const top = reply.confidence === null ? 0 : Math.round(100 * reply.confidence);
+  return [top, top - 1].map((at) => at / 100).find((t) => t >= 0 && redecide(reply, t).decision === "answer") ?? null;
+}
+
+const wordsIn = (text) => text.split(/\s+/).length;

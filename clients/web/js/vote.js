@@ -1,0 +1,82 @@
+// Several samples: each as it arrives, then the vote between their answers.
+
+import { el, setText } from "./dom.js";
+import { count, percent, settledBy } from "./words.js";
+
+export class Vote {
+  #prose;
+  #summary = el("p", { class: "because" });
+  #arrivals = el("ol", { class: "arrivals", role: "list" });
+  #groups = el("ol", { class: "groups", role: "list" });
+  #shown = 0;
+
+  constructor(prose) {
+    this.#prose = prose;
+    this.element = el("section", { class: "vote", "aria-label": "The vote" },
+      el("h2", { class: "label" }, "The vote"), this.#summary, this.#arrivals, this.#groups);
+  }
+
+  clear() {
+    this.#arrivals.replaceChildren();
+    this.#groups.replaceChildren();
+    this.#shown = 0;
+  }
+
+  /** Samples so far, of `most`. */
+  arriving(samples, most) {
+    setText(this.#summary, `${samples.length} of ${most} samples are there.`);
+    for (const sample of samples.slice(this.#shown)) this.#arrivals.append(arrival(sample));
+    this.#shown = samples.length;
+  }
+
+  /** The vote as it ended. `cover` is said in place of all answers, unless null; `unseen` of one that is not here. */
+  ended(samples, cover, unseen) {
+    this.#arrivals.replaceChildren();
+    setText(this.#summary, summary(samples));
+    const groups = samples.groups.map((group) => {
+      const instead = cover ?? (group.answer === null ? unseen : null);
+      return this.#group(group, samples, instead);
+    });
+    this.#groups.replaceChildren(...groups);
+  }
+
+  #group(group, { members, drawn }, instead) {
+    const kind = instead === null ? "group-answer untrusted" : "group-answer unseen";
+    const answer = el("span", { class: kind, dir: "auto" }, instead);
+    if (instead === null) this.#prose.writeAnswer(answer, group.answer);
+    const own = members.filter((member) => group.members.includes(member.id));
+    const facts = `${percent(group.vote_share)} of the vote, ${own.length} of ${count(drawn, "sample")}, ` +
+      (group.mean_confidence === null ? "no confidence" : `${percent(group.mean_confidence)} sure on average`);
+    const bar = el("span", { class: "bar", "aria-hidden": "true" }, ...own.map(dot));
+    bar.style.setProperty("--each", group.vote_share / Math.max(1, own.length));
+    return el("li", { class: group.chosen ? "group chosen" : "group" },
+      answer, group.chosen ? el("span", { class: "chosen-mark" }, "chosen") : null, bar,
+      el("span", { class: "facts" }, facts));
+  }
+}
+
+function summary(samples) {
+  const { drawn, aborted, tokens_saved: saved } = samples;
+  const enough = `${drawn} of ${drawn + aborted} samples were enough: ${settledBy(samples)}.`;
+  const sentences = [
+    aborted > 0 ? enough : `${count(drawn, "sample")}.`,
+    saved > 0 ? `About ${count(saved, "token")} saved.` : "",
+    unread(samples.members.filter((member) => member.group === null).length),
+  ];
+  return sentences.filter(Boolean).join(" ");
+}
+
+const unread = (number) => (number > 0 ? `${count(number, "sample")} gave no answer that can be read.` : "");
+
+function arrival({ confidence, state }) {
+  const made = el("li", { class: state === "value" ? "sample" : "sample unread" },
+    el("span", {}, state === "value" ? percent(confidence) : state));
+  made.style.setProperty("--p", confidence ?? 0);
+  return made;
+}
+
+function dot({ confidence }) {
+  const made = el("span", { class: confidence === null ? "dot unread" : "dot" });
+  made.style.setProperty("--p", confidence ?? 0);
+  return made;
+}
