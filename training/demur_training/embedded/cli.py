@@ -1,0 +1,97 @@
+"""`demur-train embedded`: the model that ships, from nothing."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from demur_training.errors import DataError
+from demur_training.graded.splits import Split
+
+if TYPE_CHECKING:
+    from demur_training.embedded.stages import Workshop
+
+app = typer.Typer(help="Make the embedded model on a CPU: adapters, tables, model card.", no_args_is_help=True)
+
+Out = Annotated[Path, typer.Option(help="Folder of the run; the same folder goes on where it stopped.")]
+Base = Annotated[Path | None, typer.Option(help="Base model folder; by default the embedded one, made if need be.")]
+Threads = Annotated[int, typer.Option(help="CPU threads; 0 for all cores. On a busy machine 1 is faster.")]
+
+
+@app.command()
+def run(
+    out: Out,
+    base: Base = None,
+    gsm8k: Annotated[Path | None, typer.Option(help="GSM8K's train.jsonl, for some harder problems.")] = None,
+    threads: Threads = 0,
+    seed: Annotated[int, typer.Option(help="Same seed, same run.")] = 0,
+    yes: Annotated[bool, typer.Option("--yes", help="Start without asking.")] = False,
+) -> None:
+    """Warm start, sample, calibrate, measure on validation. Says first how long it will take here; safe to kill."""
+    import torch
+
+    from demur_training.embedded.plan import Plan, minutes
+    from demur_training.embedded.stages import Workshop
+
+    torch.set_num_threads(threads or torch.get_num_threads())
+    shop = Workshop(_base(base), out, Plan(seed=seed), gsm8k)
+    expected = minutes(shop.plan, shop.model())
+    for stage, cost in expected.items():
+        typer.echo(f"{stage:12} {cost:6.0f} min")
+    typer.echo(f"{'in all':12} {sum(expected.values()):6.0f} min, less what is done already in {out}")
+    if not yes:
+        typer.confirm("Go on?", abort=True, default=True)
+    shop.run()
+    typer.echo((out / "histogram.txt").read_text())
+    typer.echo(f"Figures: {out / 'table-validation.json'}; next: demur-train embedded export")
+
+
+@app.command()
+def measure(
+    out: Out,
+    split: Annotated[Split, typer.Option(help="Touch test once per published table.")],
+    base: Base = None,
+) -> None:
+    """Sample the problems of one split with the warm start and the calibrated model, and print the table."""
+    from demur_training.embedded.sampling import read_samples
+    from demur_training.embedded.tokens import Vocabulary
+
+    shop = _reopened(out, base)
+    drawn = [s for path in sorted((out / "samples").glob("*.jsonl")) for s in read_samples(path)]
+    typer.echo(shop.measure(Vocabulary(shop.base), drawn, split))
+
+
+@app.command()
+def export(out: Out, to: Annotated[Path, typer.Option(help="Folder for the artefact.")], base: Base = None) -> None:
+    """Write adapter, manifest, model card and hashes of a finished, measured run."""
+    from demur_training.embedded.artefact import export as write
+    from demur_training.embedded.tokens import Vocabulary
+
+    shop = _reopened(out, base)
+    tables = {
+        path.stem.removeprefix("table-"): json.loads(path.read_text()) for path in sorted(out.glob("table-*.json"))
+    }
+    if not tables:
+        raise DataError(f"{out} has not been measured: demur-train embedded measure --out {out} --split validation")
+    head = shop.critic(Vocabulary(shop.base))
+    size = write(shop.model("brier"), shop.plan, tables, (out / "histogram.txt").read_text(), head, to)
+    typer.echo(f"{to}: {size / 1e6:.1f} MB")
+
+
+def _reopened(out: Path, base: Path | None) -> "Workshop":
+    from demur_training.embedded.plan import Plan
+    from demur_training.embedded.stages import Workshop
+
+    if not (out / "plan.json").exists():
+        raise DataError(f"{out} holds no run: demur-train embedded run --out {out}")
+    return Workshop(_base(base), out, Plan.read(out / "plan.json"))
+
+
+def _base(given: Path | None) -> Path:
+    if given is not None:
+        return given
+    from demur.model import prepare, progress_bar
+
+    with progress_bar("embedded model") as report:
+        return prepare(progress=report)

@@ -1,0 +1,100 @@
+"""What the stages minimise.
+
+The confidence of an output is two digits, so its expected Brier score over the model's own distribution of the first
+digit can be computed and differentiated exactly instead of being sampled and weighed by its reward (REINFORCE): the
+low-variance form of the reward in `demur.core.scoring`.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from demur_training.embedded.llama import Llama
+from demur_training.embedded.packing import Response, Row
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """The confidences of one response: where the first decimals stand in its ids, what each should tend to (0 to 1),
+    and, for claims, whether the final answer was right (the target of their minimum; None leaves it out)."""
+
+    places: tuple[int, ...]
+    targets: tuple[float, ...]
+    valid: float | None = None
+
+
+def token_logits(model: Llama, row: Row) -> Tensor:
+    """Logits [response tokens, vocabulary] for every response token of the row, in order."""
+    return model.logits(model.hidden(row.ids, row.positions, row.mask)[0, row.predictors()])
+
+
+def imitation(model: Llama, row: Row) -> tuple[Tensor, dict[str, float]]:
+    """Weighted mean cross-entropy of the response tokens."""
+    weights = row.weights()
+    each = F.cross_entropy(token_logits(model, row), row.targets(), reduction="none")
+    value = (each * weights).sum() / weights.sum()
+    return value, {"cross_entropy": value.item()}
+
+
+class ExactBrier:
+    """Expected squared distance of the stated confidences from their targets, plus an anchor on the other tokens.
+
+    Without the anchor the form of the ending falls apart. `digits` are the ten digit tokens.
+    """
+
+    def __init__(self, digits: tuple[int, ...], *, strength: float = 6.0, anchor: float = 0.3) -> None:
+        self._digits = torch.tensor(digits)
+        self._strength, self._anchor = strength, anchor
+
+    def __call__(self, model: Llama, row: Row) -> tuple[Tensor, dict[str, float]]:
+        logits = token_logits(model, row)
+        weights = row.weights()
+        each = F.cross_entropy(logits, row.targets(), reduction="none")
+        anchor = (each * weights).sum() / weights.sum()
+        scores = self._scores(logits, row)
+        brier = torch.stack(scores).mean()
+        value = self._strength * brier + self._anchor * anchor
+        return value, {"brier": brier.item(), "anchor": anchor.item()}
+
+    def _scores(self, logits: Tensor, row: Row) -> list[Tensor]:
+        scores: list[Tensor] = []
+        start = 0
+        for response in row.responses:
+            scores += self._of_response(logits[start : start + len(response.ids)], response)
+            start += len(response.ids)
+        return scores
+
+    def _of_response(self, logits: Tensor, response: Response) -> list[Tensor]:
+        stated = response.note
+        if not isinstance(stated, Stated):
+            return []
+        chances, values, scores = [], [], []
+        for place, target in zip(stated.places, stated.targets, strict=True):
+            first = logits[place, self._digits].softmax(-1)
+            second = logits[place + 1, self._digits].softmax(-1)
+            value = digit_values(second, int((self._digits == response.ids[place]).nonzero()))
+            scores.append((first * (value - target) ** 2).sum())
+            chances.append(first)
+            values.append(value)
+        if stated.valid is not None:
+            scores.append(expected_minimum_score(torch.stack(chances), torch.stack(values), stated.valid))
+        return scores
+
+
+def digit_values(second: Tensor, drawn: int) -> Tensor:
+    """The confidence each first decimal stands for [10]: the middle of its tenth, and for the one that was drawn
+    its expectation over the second decimal, whose distribution `second` is known."""
+    values = torch.arange(10) / 10 + 0.045
+    expected = drawn / 10 + (second * torch.arange(10)).sum() / 100
+    return torch.where(torch.arange(10) == drawn, expected, values)
+
+
+def expected_minimum_score(chances: Tensor, values: Tensor, valid: float) -> Tensor:
+    """E[(min - valid)²] for independent claims; `chances` and `values` are [claims, 10], values rising in each row."""
+    order = values.flatten().argsort()
+    at = values.flatten()[order].detach()
+    survival = ((values[None] >= at[:, None, None]) * chances[None]).sum(-1).prod(-1)  # P(min >= at), falling
+    mass = survival - torch.cat((survival[1:], survival.new_zeros(1)))
+    return (mass * (values.flatten()[order] - valid) ** 2).sum()

@@ -1,0 +1,180 @@
+"""The stages in order. Each is skipped when its result is there, and goes on where it was killed.
+
+warm-start   the form of both contracts, meaningless confidences
+samples      what that model answers to training problems, and its histogram of difficulty
+empirical    confidences become the measured success of each problem
+brier        each answer's own outcome pulls through the exact expected Brier score
+merged       the adapters in the base's weights: a folder that `demur serve --model` takes
+critic       a value head, fitted on the merged model's own answers
+measured     validation problems, before and after; test problems only when asked for
+"""
+
+import json
+import random
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from demur.core.answers import Contract
+from demur_training.embedded import critic, losses, measuring, targets, warm_start
+from demur_training.embedded.artefact import manifest, peft_tensors
+from demur_training.embedded.llama import Llama
+from demur_training.embedded.merged import write_merged
+from demur_training.embedded.plan import Plan
+from demur_training.embedded.sampling import Sample, Sampling, draw
+from demur_training.embedded.tokens import Vocabulary
+from demur_training.embedded.training import Schedule, load_adapter, train
+from demur_training.errors import DataError
+from demur_training.graded.gsm8k import read_gsm8k
+from demur_training.graded.histogram import chance_by, difficulty, table
+from demur_training.graded.mix import MIX, distinct, problems
+from demur_training.graded.problem import Problem
+from demur_training.graded.splits import Split, split_of
+
+CONTRACTS: tuple[Contract, ...] = ("response", "claims")
+WITH_STEPS = {cell: share for cell, share in MIX.items() if not cell.startswith("capital")}
+"""Claims are about calculations, or about there being nothing to know."""
+
+
+@dataclass(slots=True)
+class Workshop:
+    """One run: the base model's folder, the folder everything is written to, and how much of it."""
+
+    base: Path
+    out: Path
+    plan: Plan
+    gsm8k: Path | None = None
+
+    def __post_init__(self) -> None:
+        self.out.mkdir(parents=True, exist_ok=True)
+        kept, wanted = self.out / "plan.json", json.dumps(asdict(self.plan), indent=2) + "\n"
+        if kept.exists() and kept.read_text() != wanted:
+            raise DataError(f"{self.out} was begun with another plan: see {kept}, or choose another folder")
+        kept.write_text(wanted)
+
+    def run(self) -> None:
+        """All stages, then the table over validation problems."""
+        vocabulary = Vocabulary(self.base)
+        self.warm_start(vocabulary)
+        drawn = self.sample(vocabulary)
+        self.teach(vocabulary, drawn)
+        self.critic(vocabulary)
+        self.measure(vocabulary, drawn, "validation")
+
+    def model(self, stage: str | None = None) -> Llama:
+        """The base with fresh adapters, or with those of a finished stage."""
+        torch.manual_seed(self.plan.seed)
+        model = Llama(self.base, rank=self.plan.rank, adapted=self.plan.adapted)
+        if stage:
+            load_adapter(model, self.out / stage / "adapter.pt")
+        return model
+
+    def finished(self) -> Llama:
+        """The calibrated model as it ships: adapters rounded to bfloat16 and merged into the base's own precision."""
+        folder = self.out / "merged"
+        if not (folder / "demur.json").exists():
+            write_merged(self.base, peft_tensors(self.model("brier")), folder)
+            manifest(self.plan, {}).write(folder)
+        return Llama(folder)
+
+    def warm_start(self, vocabulary: Vocabulary) -> None:
+        plan = self.plan
+        shown = list(self._shown())
+        rows = warm_start.rows(shown, vocabulary, tokens=plan.row_tokens, seed=plan.seed)
+        train(self.model(), rows, losses.imitation, Schedule(plan.warm_rate), self.out / "warm-start")
+
+    def sample(self, vocabulary: Vocabulary) -> list[Sample]:
+        """Sample training problems from the warm start, and write down how hard they were for it."""
+        drawn = self._draw(self.model("warm-start"), vocabulary, self.plan.samples, "", self.plan.seed)
+        (self.out / "histogram.txt").write_text(histogram(drawn))
+        return drawn
+
+    def teach(self, vocabulary: Vocabulary, drawn: list[Sample]) -> None:
+        """Stages 3 and 4, both from the same samples."""
+        plan = self.plan
+        rows = targets.empirical_rows(drawn, vocabulary, tokens=plan.row_tokens, seed=plan.seed, each=plan.samples // 2)
+        model = self.model("warm-start")
+        train(model, rows, losses.imitation, Schedule(plan.empirical_rate), self.out / "empirical")
+        rows = targets.brier_rows(drawn, vocabulary, tokens=plan.row_tokens, seed=plan.seed, each=plan.samples)
+        score = losses.ExactBrier(vocabulary.digits)
+        train(model, rows, score, Schedule(plan.brier_rate), self.out / "brier")
+
+    def critic(self, vocabulary: Vocabulary) -> dict[str, Tensor]:
+        """Fit the value head on fresh answers of the finished model to training problems, or load the fitted one."""
+        kept = self.out / "critic.safetensors"
+        if not kept.exists():
+            model = self.finished()
+            drawn = self._draw(model, vocabulary, self.plan.critic_samples, "critic-", self.plan.seed + 2)
+            states = critic.last_states(model, vocabulary, drawn)
+            weight, bias = critic.fit(states, [s.graded.valid for s in drawn])
+            save_file({"score.weight": weight, "score.bias": bias}, kept)
+        return load_file(kept)
+
+    def measure(self, vocabulary: Vocabulary, drawn: list[Sample], split: Split) -> str:
+        """Warm start, lookup table and ours (merged) over one split, as a table; figures go to `table-SPLIT.json`."""
+        found: dict[str, dict[str, object]] = {}
+        for stage in ("warm-start", "brier"):
+            model = self.model(stage) if stage == "warm-start" else self.finished()
+            for contract, count, limit in zip(CONTRACTS, self.plan.measured, self.plan.limits, strict=True):
+                chosen = distinct(split, count, self.plan.seed, None if contract == "response" else self._steps(split))
+                how = Sampling(contract, 1, self.plan.seed + 1, limit, batch=self.plan.batch)
+                out = self.out / "measured" / f"{stage}-{contract}-{split}.jsonl"
+                samples = draw(model, vocabulary, chosen, how, out)
+                found[f"{stage}, {contract}"] = measuring.figures(samples)
+                training = [s for s in drawn if s.contract == contract]
+                if stage == "brier" and training:
+                    by_cell = measuring.lookup(training, samples)
+                    found[f"lookup table, {contract}"] = measuring.figures(samples, by_cell)
+                    found[f"critic, {contract}"] = measuring.figures(samples, self._judged(model, vocabulary, samples))
+                if contract == "claims":
+                    found[f"{stage}, single claims"] = measuring.claim_figures(samples)
+                    found[f"{stage}, single claims"]["reasons"] = asdict(measuring.doubt(samples))
+        (self.out / f"table-{split}.json").write_text(json.dumps(found, indent=2) + "\n")
+        return measuring.markdown(found)
+
+    def _draw(self, model: Llama, vocabulary: Vocabulary, samples: int, name: str, seed: int) -> list[Sample]:
+        plan, drawn = self.plan, list[Sample]()
+        for contract, count, limit in zip(CONTRACTS, plan.sampled, plan.limits, strict=True):
+            chosen = distinct("train", count, plan.seed + 1000, MIX if contract == "response" else WITH_STEPS)
+            how = Sampling(contract, samples, seed, limit, batch=plan.batch)
+            drawn += draw(model, vocabulary, chosen, how, self.out / "samples" / f"{name}{contract}.jsonl")
+        return drawn
+
+    def _shown(self) -> Iterator[tuple[Problem, Contract]]:
+        """Graded problems under both contracts, then school problems, every fourth of them as claims."""
+        for seed, (contract, count) in enumerate(zip(CONTRACTS, self.plan.warm, strict=True), self.plan.seed):
+            mix = MIX if contract == "response" else WITH_STEPS
+            for problem in islice(problems("train", seed, mix), count):
+                yield problem, contract
+        for i, problem in enumerate(self._school()):
+            yield problem, CONTRACTS[i % 4 == 3]
+
+    def _judged(self, model: Llama, vocabulary: Vocabulary, samples: list[Sample]) -> list[float | None]:
+        """The critic's confidence in each sample; none where the form was violated."""
+        head = self.critic(vocabulary)
+        found = critic.values(critic.last_states(model, vocabulary, samples), head["score.weight"], head["score.bias"])
+        return [None if s.graded.violation else p for s, p in zip(samples, found, strict=True)]
+
+    def _steps(self, split: Split) -> dict[str, float] | None:
+        return None if split == "transfer" else WITH_STEPS
+
+    def _school(self) -> list[Problem]:
+        if self.gsm8k is None:
+            return []
+        found = [p for p in read_gsm8k(self.gsm8k) if split_of(p) == "train"]
+        random.Random(self.plan.seed).shuffle(found)
+        return found[: self.plan.school]
+
+
+def histogram(drawn: list[Sample]) -> str:
+    """Measured chance of each training problem under the response contract, and the mean of each cell."""
+    answers = [s for s in drawn if s.contract == "response"]
+    by_problem = chance_by((f"{s.problem_id:06d}", s.graded.valid) for s in answers)
+    by_cell = chance_by((s.problem.cell, s.graded.valid) for s in answers)
+    cells = "\n".join(f"{cell:20} {chance:.2f}" for cell, chance in by_cell.items())
+    return f"{table(difficulty(list(by_problem.values())))}\n\n{cells}\n"

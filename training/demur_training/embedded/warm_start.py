@@ -1,0 +1,51 @@
+"""Stage 1: the form of both contracts, with confidences that mean nothing yet."""
+
+import random
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+
+from demur.core.answers import Contract
+from demur_training.embedded.packing import Branch, Response, Row, batches, pack
+from demur_training.embedded.texts import claims_text, count_claims, response_text
+from demur_training.embedded.tokens import Prompts, Vocabulary
+from demur_training.graded.problem import Problem
+
+CONFIDENCE_WEIGHT = 0.3
+"""Loss weight of a digit of a random confidence, so that they stay spread out but teach little else."""
+
+
+def rows(
+    problems: Iterable[tuple[Problem, Contract]], vocabulary: Vocabulary, *, tokens: int, seed: int
+) -> list[Callable[[], Row]]:
+    """Packed rows of about `tokens` tokens, one contract each, in mixed order."""
+    rng = random.Random(seed)
+    prompts: dict[Contract, Prompts] = {c: Prompts(vocabulary, c) for c in ("response", "claims")}
+    branches: dict[Contract, list[Branch]] = {"response": [], "claims": []}
+    for problem, contract in problems:
+        text = _text(problem, contract, rng)
+        question = prompts[contract].rest(problem.question)
+        branches[contract].append(Branch(question, [weighed(vocabulary, text, CONFIDENCE_WEIGHT)]))
+    packed = [
+        partial(pack, prompts[contract].prefix, held)
+        for contract, made in branches.items()
+        for held in batches(made, tokens - len(prompts[contract].prefix))
+    ]
+    rng.shuffle(packed)
+    return packed
+
+
+def weighed(vocabulary: Vocabulary, text: str, confidence_weight: float, other: float = 1.0) -> Response:
+    """The text's tokens and the end token, confidence digits with a weight of their own."""
+    ids = [*vocabulary.encode(text), vocabulary.end]
+    places = {i + k for i in vocabulary.confidences(ids) for k in (0, 1)}
+    return Response(ids, [confidence_weight if i in places else other for i in range(len(ids))])
+
+
+def _text(problem: Problem, contract: Contract, rng: random.Random) -> str:
+    if contract == "claims":
+        return claims_text(problem, _random(rng, count_claims(problem)), rng)
+    return response_text(problem, rng.random())
+
+
+def _random(rng: random.Random, count: int) -> Sequence[float]:
+    return [rng.random() for _ in range(count)]

@@ -1,0 +1,147 @@
+"""Recipes: small YAML files over verl's own configuration, composed, checked and changed by `key=value`.
+
+Layers, later ones win: verl's defaults, `shared/verl.yaml`, `shared/paper.yaml`, the recipe, the scale, the user.
+"""
+
+import copy
+import difflib
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, cast
+
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+from yaml import YAMLError
+
+from demur_training.errors import RecipeError
+
+SHARED = ("verl", "paper")
+
+
+def folder() -> Path:
+    """Where the YAML files are: beside the package in a checkout, inside it in a wheel."""
+    here = Path(__file__).parent
+    return next(p for p in (here.parent / "recipes", here / "recipes") if (p / "shared").is_dir())
+
+
+def names() -> list[str]:
+    """The recipes there are."""
+    return sorted(path.stem for path in folder().glob("*.yaml"))
+
+
+def scales() -> list[str]:
+    """The machines there are settings for."""
+    return sorted(path.stem for path in (folder() / "scales").glob("*.yaml"))
+
+
+def about(recipe: str) -> str:
+    """The first sentence of a recipe's own comment."""
+    lines = (folder() / f"{recipe}.yaml").read_text().splitlines()
+    comment = " ".join(line.lstrip("# ") for line in lines if line.startswith("#"))
+    return comment.split(". ")[0].rstrip(".") + "."
+
+
+def compose(recipe: str, scale: str = "4x8", overrides: Sequence[str] = ()) -> DictConfig:
+    """verl's whole configuration for one recipe.
+
+    `overrides` are `key=value` with verl's dotted keys; `+key=value` adds a key verl's files do not list. Raises
+    RecipeError for an unknown recipe, scale or key, with the nearest names there are.
+    """
+    _known("recipe", recipe, names())
+    _known("scale", scale, scales())
+    config = copy.deepcopy(verl_defaults())
+    OmegaConf.set_struct(config, False)
+    layers = [*(f"shared/{name}" for name in SHARED), recipe, f"scales/{scale}"]
+    for layer in layers:
+        config.merge_with(OmegaConf.load(folder() / f"{layer}.yaml"))
+    config.demur.recipe = recipe
+    OmegaConf.set_struct(config, True)
+    for override in overrides:
+        _override(config, override)
+    return config
+
+
+@cache
+def verl_defaults() -> DictConfig:
+    """verl's configuration before anything of ours, with vLLM as the one engine we use."""
+    from hydra import compose as hydra_compose
+    from hydra import initialize_config_module
+
+    with initialize_config_module("verl.trainer.config", version_base=None):
+        return hydra_compose("ppo_trainer", overrides=["actor_rollout_ref.rollout.name=vllm"])
+
+
+def validate(config: DictConfig) -> None:
+    """verl's own validation, which also reads the model's configuration and tokenizer.
+
+    Raises RecipeError with what verl said.
+    """
+    from hydra.errors import InstantiationException
+    from verl.trainer.ppo.utils import need_critic, need_reference_policy
+    from verl.utils.config import validate_config
+
+    try:
+        validate_config(config, need_reference_policy(config), need_critic(config))
+    except (AssertionError, ValueError, TypeError, InstantiationException, OmegaConfBaseException) as error:
+        raise RecipeError(f"verl refuses this configuration: {error}") from error
+
+
+def reward_settings(config: DictConfig) -> dict[str, Any]:
+    """The keyword arguments our reward function gets: contract, rule, aggregation."""
+    return dict(config.reward.custom_reward_function.reward_kwargs)
+
+
+def settings_of(recipe: str) -> dict[str, Any]:
+    """The reward settings of a recipe without verl's configuration: from our own files alone."""
+    _known("recipe", recipe, names())
+    layers = [*(f"shared/{name}" for name in SHARED), recipe]
+    merged = OmegaConf.merge(*(OmegaConf.load(folder() / f"{layer}.yaml") for layer in layers))
+    return reward_settings(cast(DictConfig, merged))
+
+
+def flatten(config: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Dotted keys and their values, interpolations not resolved; a list is one value."""
+    node: Any = OmegaConf.to_container(config, resolve=False) if isinstance(config, DictConfig) else config
+    for key, value in node.items():
+        if isinstance(value, dict) and value:
+            yield from flatten(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def _override(config: DictConfig, override: str) -> None:
+    key, separator, value = override.partition("=")
+    if not separator or not key.strip("+"):
+        raise RecipeError(f"{override!r} is no override: write key=value, as in trainer.total_epochs=2")
+    adds, key = key.startswith("+"), key.lstrip("+")
+    if not adds and not _exists(config, key):
+        hint = _nearest(key, [name for name, _ in flatten(config)])
+        raise RecipeError(f"no such key: {key}{hint} (+{key}=… adds a key that verl's files do not list)")
+    try:
+        parsed = OmegaConf.from_dotlist([f"value={value}"]).value
+        section = OmegaConf.select(config, key)
+        if isinstance(section, DictConfig) and not isinstance(parsed, DictConfig):
+            raise RecipeError(f"{key} is a section: set a key inside it, such as {key}.{next(iter(section), 'key')}")
+        OmegaConf.update(config, key, parsed, force_add=adds)
+    except (OmegaConfBaseException, YAMLError, ValueError) as error:
+        raise RecipeError(f"cannot set {key} to {value}: {str(error).splitlines()[0]}") from error
+
+
+def _exists(config: DictConfig, key: str) -> bool:
+    parent, _, leaf = key.rpartition(".")
+    try:
+        node = OmegaConf.select(config, parent) if parent else config
+    except OmegaConfBaseException:
+        return False
+    return isinstance(node, DictConfig) and leaf in node
+
+
+def _known(kind: str, name: str, known: list[str]) -> None:
+    if name not in known:
+        raise RecipeError(f"no such {kind}: {name}{_nearest(name, known)}; there are {', '.join(known)}")
+
+
+def _nearest(name: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    return f", did you mean {close[0]}?" if close else ""
