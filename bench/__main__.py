@@ -1,0 +1,26 @@
+"""`make bench`: run the benchmarks, all or those named: python -m bench [reader] [server] ..."""
+
+import runpy
+import sys
+from pathlib import Path
+
+NAMES = sorted(
+    path.stem
+    for path in Path(__file__).parent.glob("*.py")
+    if path.stem not in {"__main__", "report"} and not path.stem.startswith("_")
+)
+
+
+def main() -> None:
+    wanted = sys.argv[1:] or NAMES
+    unknown = sorted(set(wanted) - set(NAMES))
+    if unknown:
+        raise SystemExit(f"bench: no benchmark called {', '.join(unknown)}; there are: {', '.join(NAMES)}")
+    sys.argv[1:] = []  # each benchmark reads its own arguments when it is run by itself
+    for name in wanted:
+        print(f"== {name}", file=sys.stderr, flush=True)
+        runpy.run_module(f"bench.{name}", run_name="__main__")
+
+
+if __name__ == "__main__":
+    main()

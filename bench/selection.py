@@ -1,0 +1,179 @@
+"""Voting on simulated populations: what stopping saves and what it costs, every rule over k, how long a vote takes.
+
+python -m bench.selection [--problems N]. A flip is a vote whose winner, when it stopped, was not the winner of all k.
+"""
+
+import argparse
+import time
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from itertools import product
+
+import numpy as np
+from bench.report import publish
+from scipy.stats import beta
+
+from demur.core.equivalence import answer_key
+from demur.core.posterior import threshold
+from demur.core.scaling import Problem, scaling_curves
+from demur.core.selection import RULES, Sample, SelectionRule, select
+from demur.core.simulation import POPULATIONS, Draw, draw, right_ones_late
+from demur.core.stopping import Stopping, Vote
+
+SIZES = (16, 64)
+SHOWN = ("calibrated", "calibrated, easy", "calibrated, hard", "calibrated, problem only")
+SHOWN += ("over-confident", "under-confident", "ties", "ties, coarse", LATE := "calibrated, right answers late")
+LAG = 0.5
+"""Of right answers, in standard deviations of the time of arrival: the model of stopping does not hold here."""
+MODES: tuple[tuple[Stopping, float], ...] = (
+    ("decided", 0.01),
+    ("confident", 0.01),
+    ("confident", 0.05),
+    ("confident", 0.1),
+)
+ANSWERS = (
+    "1/2",
+    r"\frac{1}{2}",
+    "0.50",
+    r"3\sqrt{2}",
+    r"\sqrt{18}",
+    "1,000",
+    "1000.0",
+    r"(2, \frac{\pi}{2})",
+    "50\\%",
+    "x^2+1",
+)
+KEYS = "abcdefghijklm"
+SEED = 20_260_101
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One rule, population, k and way to stop. Accuracies in percent, `flip_bound` the 95 % upper one."""
+
+    population: str
+    rule: SelectionRule
+    k: int
+    stopping: Stopping
+    error_budget: float
+    problems: int
+    used: float
+    saved: float
+    flips: int
+    flip_bound: float
+    accuracy: float
+    lost: float
+
+
+def votes(samples: Draw) -> list[list[Sample]]:
+    return [
+        [Sample(i, KEYS[g], KEYS[g], p, "value") for i, (g, p) in enumerate(zip(groups, confidences, strict=True))]
+        for groups, confidences in zip(samples.groups.tolist(), samples.confidences.tolist(), strict=True)
+    ]
+
+
+def run(samples: list[Sample], rule: SelectionRule, stopping: Stopping, error_budget: float) -> Vote:
+    vote = Vote(rule, len(samples), stopping, error_budget)
+    for sample in samples:
+        vote.add(sample)
+        if vote.over:
+            break
+    return vote
+
+
+def measure(population: str, rule: SelectionRule, k: int, problems: int) -> list[Row]:
+    problems *= 2 if population.startswith("ties") else 1  # these come closest to the budget
+    rng = np.random.default_rng(SEED)
+    samples = draw(POPULATIONS["calibrated" if population == LATE else population], problems, k, rng)
+    drawn = votes(right_ones_late(samples, LAG, rng) if population == LATE else samples)
+    full = [select(samples, rule).answer for samples in drawn]
+    accuracy = 100 * full.count(KEYS[0]) / problems
+    rows: list[Row] = []
+    for stopping, budget in MODES:
+        ended = [run(samples, rule, stopping, budget) for samples in drawn]
+        early = [vote.result().answer for vote in ended]
+        flips = sum(a != b for a, b in zip(early, full, strict=True))
+        used = sum(vote.drawn for vote in ended) / problems
+        bound = float(beta.ppf(0.95, flips + 1, problems - flips))
+        lost = accuracy - 100 * early.count(KEYS[0]) / problems
+        saved = 100 * (1 - used / k)
+        rows.append(Row(population, rule, k, stopping, budget, problems, used, saved, flips, bound, accuracy, lost))
+    return rows
+
+
+def stopping(problems: int) -> None:
+    """What each way to stop saves and costs."""
+    jobs = list(product(SHOWN, RULES, SIZES))
+    with ProcessPoolExecutor(2) as pool:
+        futures = [pool.submit(measure, *job, problems) for job in jobs]
+        results = [row for future in futures for row in future.result()]
+    names = [f"{mode} {budget:g}" if mode == "confident" else mode for mode, budget in MODES]
+    for k in SIZES:
+        rows = [
+            [f"{population}, {rule}", f"{of[0].accuracy:.1f}", *(_cell(row) for row in of)]
+            for population, rule in product(SHOWN, RULES)
+            if (of := [row for row in results if (row.population, row.rule, row.k) == (population, rule, k)])
+        ]
+        title = f"Stopping at k = {k}, {problems} problems: % samples saved, points lost, flips % (95 % upper bound)"
+        data = [asdict(row) for row in results if row.k == k]
+        publish(f"selection_{k}", title, ["population, rule", "accuracy %", *names], rows, data)
+
+
+def _cell(row: Row) -> str:
+    within = "" if row.flip_bound <= row.error_budget or row.stopping == "decided" else " !"
+    flips = 100 * row.flips / row.problems
+    return f"{row.saved:.0f}  {row.lost:+.1f}  {flips:.1f} ({100 * row.flip_bound:.1f}){within}"
+
+
+def curves(problems: int) -> None:
+    """Accuracy of every rule over k, expected over random subsets of 64 samples."""
+    rows: list[list[str]] = []
+    data: dict[str, dict[int, dict[str, float]]] = {}
+    ks = (1, 2, 4, 8, 16, 32, 64)
+    for population in ("calibrated", "calibrated, sharp", "calibrated, problem only", "over-confident"):
+        samples = draw(POPULATIONS[population], problems, 64, np.random.default_rng(SEED))
+        drawn = [
+            Problem([KEYS[g] for g in groups], confidences, [g == 0 for g in groups])
+            for groups, confidences in zip(samples.groups.tolist(), samples.confidences.tolist(), strict=True)
+        ]
+        points = scaling_curves(drawn, ks, subsets=128, seed=SEED)
+        data[population] = {p.k: {name: 100 * float(of.mean()) for name, of in p.figures.items()} for p in points}
+        for name in points[0].figures:
+            rows.append([f"{population}, {name}@k", *(f"{data[population][k][name]:.1f}" for k in ks)])
+    title = f"Accuracy in % over k: {problems} problems, up to 128 random subsets of 64 samples each"
+    publish("selection_curves", title, ["population", *map(str, ks)], rows, data)
+
+
+def latency(repeats: int = 300) -> None:
+    """Processor time of one whole vote over 64 answers: reading them, counting, deciding after each, choosing."""
+    threshold(64, 0.01)
+    drawn = draw(POPULATIONS["calibrated"], repeats, 64, np.random.default_rng(SEED))
+    rows: list[list[str]] = []
+    data: dict[str, dict[str, float]] = {}
+    for rule in RULES:
+        taken: list[float] = []
+        for groups, confidences in zip(drawn.groups.tolist(), drawn.confidences.tolist(), strict=True):
+            start = time.process_time()
+            vote = Vote(rule, 64, "confident", 0.01)
+            for i, (g, p) in enumerate(zip(groups, confidences, strict=True)):
+                answer = ANSWERS[(g + i % 2) % len(ANSWERS)]
+                vote.add(Sample(i, answer_key(answer), answer, p, "value"))
+            vote.result()
+            taken.append(1e3 * (time.process_time() - start))
+        data[rule] = {"median_ms": float(np.median(taken)), "p99_ms": float(np.quantile(taken, 0.99))}
+        rows.append([rule, f"{data[rule]['median_ms']:.1f}", f"{data[rule]['p99_ms']:.1f}"])
+    title = f"A vote over 64 answers, read, counted and judged after each: processor ms, {repeats} votes"
+    publish("selection_latency", title, ["rule", "median", "99th percentile"], rows, data)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--problems", type=int, default=1_000, help="simulated problems a population")
+    problems = parser.parse_args().problems
+    stopping(problems)
+    curves(min(problems, 200))
+    latency()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""An app around the scripted engine: called in process, or behind a real uvicorn where a stream has to be live."""
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from demur.api.app import create_app
+from demur.engine.scripted import ScriptedEngine
+from demur.manifest import Manifest
+from demur.settings import Settings
+from live import serving
+
+QUESTION = "How many eggs?"
+
+
+@dataclass(frozen=True)
+class Server:
+    """An app and its engine; `url` where uvicorn serves it."""
+
+    app: FastAPI
+    engine: ScriptedEngine
+    url: str = "http://in-process"
+
+    def call(self, method: str, path: str, **arguments: Any) -> httpx.Response:
+        """One request in process; a stream comes back when it is over."""
+
+        async def request() -> httpx.Response:
+            transport = httpx.ASGITransport(self.app)
+            async with httpx.AsyncClient(transport=transport, base_url=self.url) as client:
+                return await client.request(method, path, **arguments)
+
+        return asyncio.run(request())
+
+    def ask(self, question: str = QUESTION, **fields: Any) -> httpx.Response:
+        return self.call("POST", "/v1/answers", json={"question": question, **fields})
+
+    def chat(self, content: str = QUESTION, **fields: Any) -> httpx.Response:
+        messages = [{"role": "user", "content": content}]
+        return self.call("POST", "/v1/chat/completions", json={"messages": messages, **fields})
+
+
+def build(engine: ScriptedEngine | None = None, *, manifest: dict[str, Any] | None = None, **settings: Any) -> Server:
+    """The server that the wire vectors assume, with differences."""
+    engine = engine or ScriptedEngine()
+    model = {"name": "demur-test", "calibrated": True, "contracts": ["response", "claims", "explicit_risk"]}
+    return Server(create_app(engine, Manifest.model_validate(model | (manifest or {})), Settings(**settings)), engine)
+
+
+@contextmanager
+def running(server: Server) -> Iterator[Server]:
+    with serving(server.app) as url:
+        yield Server(server.app, server.engine, url)
+
+
+@pytest.fixture
+def make() -> Callable[..., Server]:
+    """Builds a server in process."""
+    return build
+
+
+@pytest.fixture
+def run() -> Iterator[Callable[..., Server]]:
+    """Builds a server behind a real uvicorn; all stop when the test ends."""
+    with ExitStack() as stack:
+        yield lambda *arguments, **settings: stack.enter_context(running(build(*arguments, **settings)))
+
+
+@pytest.fixture
+def events() -> Callable[[str], list[tuple[str, Any]]]:
+    """Splits the text of an event stream into (name, data); comment lines are left out."""
+
+    def split(text: str) -> list[tuple[str, Any]]:
+        found = []
+        for block in text.split("\n\n"):
+            fields = dict(line.split(": ", 1) for line in block.splitlines() if not line.startswith(":"))
+            if fields:
+                found.append((fields.get("event", "message"), json.loads(fields["data"])))
+        return found
+
+    return split

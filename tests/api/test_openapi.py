@@ -1,0 +1,59 @@
+"""What the OpenAPI document says is what is sent, for requests that it allows and for requests that it does not."""
+
+from collections import Counter
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from schemathesis import Case, GenerationMode
+from schemathesis.schemas import APIOperation
+from schemathesis.specs.openapi.checks import positive_data_acceptance
+
+OPERATIONS = [
+    ("POST", "/v1/answers"),
+    ("POST", "/v1/chat/completions"),
+    ("GET", "/v1/models"),
+    ("GET", "/v1/models/{model}"),
+    ("GET", "/health"),
+    ("GET", "/ready"),
+    ("GET", "/metrics"),
+]
+
+
+@pytest.fixture
+def document(make):
+    return schemathesis.openapi.from_asgi("/openapi.json", make().app)
+
+
+def test_every_operation_is_documented_and_tested(document) -> None:
+    documented = {(found.ok().method.upper(), found.ok().path) for found in document.get_all_operations()}
+    assert documented == set(OPERATIONS)
+
+
+@pytest.mark.parametrize(("method", "path"), OPERATIONS)
+def test_what_the_document_allows(document, method, path) -> None:
+    statuses = replies(document[path][method], GenerationMode.POSITIVE)
+    assert 200 in statuses or path == "/v1/models/{model}"
+
+
+@pytest.mark.parametrize(("method", "path"), [pair for pair in OPERATIONS if pair[0] == "POST"])
+def test_what_the_document_does_not_allow(document, method, path) -> None:
+    assert 200 not in replies(document[path][method], GenerationMode.NEGATIVE)
+
+
+def replies(operation: APIOperation, mode: GenerationMode) -> Counter[int]:
+    """How often which status came; every reply is checked against the document.
+
+    A request that the document allows may still contradict itself or the operator's limits.
+    """
+    statuses: Counter[int] = Counter()
+
+    @given(case=operation.as_strategy(generation_mode=mode))
+    @settings(max_examples=50, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+    def check(case: Case) -> None:
+        response = case.call()
+        case.validate_response(response, excluded_checks=[positive_data_acceptance])
+        statuses[response.status_code] += 1
+
+    check()
+    return statuses

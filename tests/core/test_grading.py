@@ -1,0 +1,181 @@
+"""The real grading process: formulas by value, hostile formulas, threads, asyncio, and a worker that dies."""
+
+import asyncio
+import csv
+import itertools
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from demur.core.equivalence import answer_key, same_answer
+from demur.grading import Grader, GraderError, TookTooLong
+
+DATA = Path(__file__).parents[1] / "data" / "equivalence"
+TAME_BUT_ENDLESS = [r"99^{999}^{999}x", r"x^{999!}", r"\lfloor 99^{999x} \rfloor", "^".join("x" * 40)]
+"""They pass the screen, and nobody waits for their value."""
+
+
+def pairs() -> list[tuple[str, str, str]]:
+    with open(DATA / "pairs.tsv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    return [(row["verdict"], row["a"], row["b"]) for row in rows]
+
+
+@pytest.fixture(scope="module")
+def grader() -> Iterator[Grader]:
+    with Grader() as grader:
+        yield grader
+
+
+@pytest.mark.parametrize(("verdict", "a", "b"), pairs())
+def test_every_pair_of_the_table_in_both_orders(grader: Grader, verdict: str, a: str, b: str) -> None:
+    assert grader.same(a, b) is (verdict == "same")
+    assert grader.same(b, a) is (verdict == "same")
+
+
+MISREAD = [("11_2", "11"), ("12:30", "12"), ("1e3", "1"), ("1e3", "3e"), ("2c", "2"), ("2ab", "2"), ("no", "on")]
+MISREAD += [("listen", "silent"), ("2024-03-05", "2016"), ("pi/3", r"\frac{ip}{3}"), ("{3, 4}", "(4, 3)")]
+ABSORBED = [("10^{20}+x", "10^{20}+y"), ("x^{999}", "x^{998}"), ("x^{-999}", "x^{-998}"), ("e^{-99}x", "e^{-99}x^2")]
+ABSORBED += [(r"\binom{999}{500}^{999}", r"y+\binom{999}{500}^{999}"), (r"10^{30}+\pi", "10^{30}"), ("a+b", "a+c")]
+
+
+@pytest.mark.parametrize(("a", "b"), [*MISREAD, *ABSORBED])
+def test_what_algebra_alone_would_get_wrong(grader: Grader, a: str, b: str) -> None:
+    assert not grader.same(a, b)
+    assert not grader.same(b, a)
+    assert grader.key(a) != grader.key(b)
+
+
+def test_a_decimal_is_the_number_it_writes_and_no_rounding_of_another(grader: Grader) -> None:
+    assert not grader.same("0.333333", r"\frac{1}{3}")
+    assert not grader.same("1.414214", r"\sqrt{2}")
+    assert grader.same("0.5x", r"\frac{x}{2}")
+
+
+def test_numbers_have_one_key_whoever_works_them_out(grader: Grader) -> None:
+    assert grader.key(r"\log_{2} 8") == answer_key("3")
+    assert grader.key(r"\sin 30^\circ") == answer_key("0.5")
+    assert grader.key(r"2\sin 60^\circ") == answer_key(r"\sqrt{3}")
+
+
+@pytest.mark.parametrize("formula", TAME_BUT_ENDLESS, ids=lambda formula: formula[:12])
+def test_an_endless_formula_is_compared_as_written(grader: Grader, formula: str) -> None:
+    assert grader.key(formula) == answer_key(formula)
+    assert grader.same(formula, f"${formula}$")
+    assert not grader.same(formula, "2x+1")
+    assert grader.same("2x+1", "1+2x")
+
+
+def test_a_tower_that_got_past_the_screen_is_stopped_and_the_worker_goes_on(grader: Grader) -> None:
+    with pytest.raises(TookTooLong):
+        grader.ask("canonical", "9^{9^{9^{9}}}", limit=0.05)
+    assert grader.ask("canonical", "3^{2}x", limit=5) == grader.ask("canonical", "9x", limit=5)
+
+
+def test_hostile_answers_poison_no_vote_in_any_order(grader: Grader) -> None:
+    honest = ["(x-1)(x+1)", "x^2-1", r"\frac{1}{2}", "0.5"]
+    answers = [honest[0], *TAME_BUT_ENDLESS, honest[1], "9^{9^9}", "{" * 50_000 + "}" * 50_000, *honest[2:]]
+    for shift in range(0, len(answers), 3):
+        rotated = answers[shift:] + answers[:shift]
+        groups = dict(zip(rotated, grader.group(rotated), strict=True))
+        assert groups[honest[0]] == groups[honest[1]]
+        assert groups[honest[2]] == groups[honest[3]]
+        assert len(set(groups.values())) == len(answers) - 2
+
+
+def test_formulas_are_grouped_alike_in_every_order(grader: Grader) -> None:
+    answers = ["2k+1", "1+2k", "k+k+1", r"\frac{4k+2}{2}", "2k"]
+    for order in itertools.permutations(answers):
+        groups = dict(zip(order, grader.group(order), strict=True))
+        assert len({groups[answer] for answer in answers[:4]}) == 1
+        assert groups["2k"] != groups["2k+1"]
+
+
+def test_each_stopped_formula_leaves_the_next_of_its_vote_less_time(grader: Grader) -> None:
+    session = grader.session()
+    limits = [session.limit]
+    for i in range(2, 42):
+        session.key(f"99^{{999}}^{{999}}x+{i}")
+        limits.append(session.limit)
+    assert limits == sorted(limits, reverse=True)
+    assert limits[-1] == 0
+    assert session.stopped == 32
+    assert session.key("2x+1") == answer_key("2x+1")
+    assert grader.session().limit == limits[0]
+    assert grader.same("2x+1", "1+2x")
+
+
+def test_any_thread_may_grade(grader: Grader) -> None:
+    with ThreadPoolExecutor(8) as threads:
+        verdicts = list(threads.map(lambda i: grader.same(f"{i}x+{i}", f"{i}(x+1)"), range(2, 34)))
+    assert all(verdicts)
+
+
+def test_asyncio_is_not_held_up(grader: Grader) -> None:
+    async def main() -> tuple[list[bool], bool]:
+        beats = asyncio.Event()
+        asyncio.get_running_loop().call_soon(beats.set)
+        grading = [asyncio.ensure_future(grader.run(grader.same, f"{i}y+{i}", f"{i}(y+1)")) for i in range(2, 10)]
+        await beats.wait()
+        beat_first = not all(future.done() for future in grading)
+        return await asyncio.gather(*grading), beat_first
+
+    assert asyncio.run(main()) == ([True] * 8, True)
+
+
+def test_several_accepted_answers_and_dictionaries(grader: Grader) -> None:
+    truth = {"target": [r"x^2-1", "none"], "solution": "It factors."}
+    assert grader.correct("(x+1)(x-1)", truth)
+    assert grader.correct("None.", truth)
+    assert not grader.correct("x^2+1", truth)
+    assert not grader.correct(None, truth)
+
+
+def test_a_worker_that_is_killed_is_replaced(grader: Grader) -> None:
+    os.kill(grader.pids[0], signal.SIGKILL)
+    assert grader.same("3z", "z+2z")
+
+
+def test_a_grader_that_is_not_running_says_so() -> None:
+    grader = Grader()
+    grader.close()
+    assert grader.same("1/2", "0.5")  # needs no algebra
+    with pytest.raises(GraderError, match="start"):
+        grader.same("2x", "x+x")
+    with pytest.raises(GraderError, match="start"):
+        asyncio.run(grader.run(grader.same, "1/2", "0.5"))
+
+
+def test_a_grader_needs_at_least_one_worker() -> None:
+    with pytest.raises(ValueError, match="workers"):
+        Grader(workers=0)
+
+
+def test_closing_ends_every_process() -> None:
+    grader = Grader(workers=2)
+    grader.start()
+    pids = grader.pids
+    assert len(pids) == 2
+    grader.close()
+    grader.close()
+    for pid in pids:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+    with pytest.raises(GraderError, match="start"):
+        grader.same("2x", "x+x")
+
+
+def test_neither_the_core_nor_the_grader_imports_sympy_here() -> None:
+    check = "import sys, demur.core.equivalence, demur.grading; sys.exit('sympy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", check]).returncode == 0
+
+
+def test_without_algebra_formulas_are_compared_as_written() -> None:
+    assert same_answer("x^{2} + 1", "x^2+1")
+    assert not same_answer("x^2+1", "1+x^2")

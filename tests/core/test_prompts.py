@@ -1,0 +1,51 @@
+"""The prompts of the three contracts."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from demur.core.answers import CONTRACTS
+from demur.engine.base import Message
+from demur.prompts import messages, prompt_hash, wrap
+
+
+@given(st.text(min_size=1, max_size=60), st.sampled_from(CONTRACTS), st.sampled_from(["maths", "general"]))
+def test_the_question_stands_in_the_prompt_as_it_is(question, contract, domain):
+    assert question in wrap(question, contract, domain=domain, risk_threshold=0.5)
+
+
+def test_only_the_last_user_message_is_wrapped():
+    turns = [
+        Message(role="user", content="2+2?"),
+        Message(role="assistant", content="4"),
+        Message(role="user", content="3+3?"),
+    ]
+    asked = messages(turns, "response")
+    assert asked[:2] == turns[:2]
+    assert "3+3?" in asked[2]["content"]
+    assert "Confidence:" in asked[2]["content"]
+
+
+@pytest.mark.parametrize("turns", [[], [Message(role="assistant", content="hi")]])
+def test_a_conversation_has_to_end_with_the_user(turns):
+    with pytest.raises(ValueError, match="last message"):
+        messages(turns, "response")
+
+
+@pytest.mark.parametrize(
+    ("t", "percent", "penalty"),
+    [(0.75, "75 percent", "3.00 points"), (0.0, "0 percent", "0.00 points"), (1.0, "100 percent", "everything")],
+)
+def test_explicit_risk_states_threshold_and_penalty(t, percent, penalty):
+    prompt = wrap("2+2?", "explicit_risk", risk_threshold=t)
+    assert percent in prompt
+    assert penalty in prompt
+
+
+def test_explicit_risk_needs_a_threshold():
+    with pytest.raises(ValueError, match="risk threshold"):
+        wrap("2+2?", "explicit_risk")
+
+
+def test_the_hash_tells_prompts_apart():
+    assert len({prompt_hash(contract, domain) for contract in CONTRACTS for domain in ("maths", "general")}) == 6

@@ -1,0 +1,200 @@
+"""What holds for every output, however it arrives."""
+
+import gzip
+import json
+import random
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from demur.core.answers import CONTRACTS
+from demur.core.reading import Reader, Reset, fold, read
+from demur.core.reading.grammar import LONGEST_TAG, Kind
+from demur.core.reading.lexer import Lexer
+
+RECORDED = Path(__file__).parents[1] / "data" / "reading" / "recorded.jsonl.gz"
+
+FRAGMENTS = [
+    *('<Confidence value=0.9 text="why">', "<Confidence", " value=", "0.9", ' text="', "</Confidence>", '">', "'"),
+    *(
+        "Solution:\n",
+        "Solution:",
+        "Answer:",
+        "Answer: 4\n",
+        "Confidence: 0.8",
+        "**Answer:** ",
+        "Final answer",
+        " score",
+    ),
+    *("<think>", "</think>", "<answer>", "</answer>", "<confidence>", "\\boxed{4}", "<IDK>", "<", "</", ">", '"', "{"),
+    *("\n", "\r\n", "\n\n", " ", "**", "x < 3", "1", ".", "%", "\u00bd", "\U0001f600", "\x00", "\u202e", "-", ":", "="),
+]
+outputs = st.lists(st.one_of(st.sampled_from(FRAGMENTS), st.text(max_size=4)), max_size=30).map("".join)
+contracts = st.sampled_from(CONTRACTS)
+modes = st.sampled_from(["strict", "lenient"])
+
+
+def split(text: str, cuts: list[int]) -> list[str]:
+    return [text[a:b] for a, b in pairwise([0, *sorted(c % (len(text) + 1) for c in cuts), len(text)])]
+
+
+def follow(pieces, contract, mode):
+    reader = Reader(contract, mode)
+    events = [event for piece in pieces for event in reader.feed(piece)]
+    last, completion = reader.close()
+    return [*events, *last], completion
+
+
+@settings(max_examples=400, deadline=None)
+@given(outputs, contracts, modes, st.lists(st.integers(0, 400), max_size=12))
+def test_every_split_reads_the_same(text, contract, mode, cuts):
+    whole = read(text, contract, mode)
+    for pieces in (split(text, cuts), list(text)):
+        events, completion = follow(pieces, contract, mode)
+        assert completion == whole
+        shown, claims = fold(events)
+        assert shown == whole.text
+        assert tuple(claims) == whole.claims
+
+
+@settings(max_examples=400, deadline=None)
+@given(outputs, contracts, modes, st.lists(st.integers(0, 400), max_size=12))
+def test_no_text_is_lost(text, contract, mode, cuts):
+    lexer = Lexer(contract, mode)
+    tokens = [token for piece in split(text, cuts) for token in lexer.feed(piece)] + lexer.close()
+    assert "".join(token.raw for token in tokens) == text
+    assert all(token.raw for token in tokens)
+
+
+@settings(max_examples=200, deadline=None)
+@given(outputs, modes)
+def test_spans_point_at_the_claims(text, mode):
+    completion = read(text, "claims", mode)
+    end = 0
+    for claim in completion.claims:
+        assert completion.text[claim.span[0] : claim.span[1]] == claim.text
+        assert end <= claim.span[0] <= claim.span[1] <= len(completion.text)
+        end = claim.span[1]
+
+
+@settings(max_examples=200, deadline=None)
+@given(outputs, contracts, modes)
+def test_states_are_consistent(text, contract, mode):
+    completion = read(text, contract, mode)
+    assert (completion.confidence is not None) == (completion.state == "value")
+    assert completion.confidence is None or 0 <= completion.confidence <= 1
+    assert completion.answer is None or completion.answer.strip()
+    assert completion.text == completion.text.strip()
+    if mode == "lenient":
+        assert not completion.violation
+
+
+@settings(max_examples=200, deadline=None)
+@given(outputs, outputs, contracts)
+def test_what_counts_comes_last(before, after, contract):
+    """Whatever a model thought before, its well-formed ending is what is read."""
+    text = f"{before}\n{well_formed(contract)}"
+    completion = read(text, contract, "strict")
+    assert completion.answer == "70"
+    assert completion.confidence == (None if contract == "explicit_risk" else 0.6)
+
+
+def well_formed(contract: str) -> str:
+    return {
+        "response": "Answer: 70\nConfidence: 0.6",
+        "explicit_risk": "Answer: 70",
+        "claims": 'Solution:\n<Confidence value=0.9 text="a">2 * 20 = 40</Confidence>\n'
+        '<Confidence value=0.6 text="b">40 + 30 = 70</Confidence>\nAnswer:70',
+    }[contract]
+
+
+def test_a_hundred_thousand_mutated_outputs():
+    """Real outputs, damaged: none raises, and pieces read as the whole."""
+    rng = random.Random(1)
+    texts = [json.loads(line)["text"] for line in gzip.decompress(RECORDED.read_bytes()).splitlines()]
+    texts += [well_formed(contract) for contract in CONTRACTS] * 500
+    for i in range(100_000):
+        text = mutate(rng.choice(texts), rng)
+        contract, mode = CONTRACTS[i % 3], ("lenient", "strict")[i % 2]
+        whole = read(text, contract, mode)
+        assert follow(split(text, [rng.randrange(500)]), contract, mode)[1] == whole
+
+
+def mutate(text: str, rng: random.Random) -> str:
+    for _ in range(rng.randint(1, 4)):
+        a, b = sorted((rng.randint(0, len(text)), rng.randint(0, len(text))))
+        match rng.randrange(4):
+            case 0:
+                text = text[:a] + text[b:]
+            case 1:
+                text = text[:a] + rng.choice(FRAGMENTS) + text[a:]
+            case 2:
+                text = text[:a] + text[a:b] * 2 + text[b:]
+            case _:
+                text = text[b:] + text[:a]
+    return text[:1500]
+
+
+@pytest.mark.parametrize(
+    "piece", ["<Confidence ", '<Confidence value=0.1 text="', "Answer: ", "\n", "**", "{", "</", '"']
+)
+@pytest.mark.parametrize("contract", CONTRACTS)
+def test_little_is_held_back(piece, contract):
+    """A hostile output cannot make the lexer keep more than one label or tag."""
+    lexer = Lexer(contract, "lenient")
+    fed = told = 0
+    for _ in range(2000):
+        fed += len(piece)
+        told += sum(len(token.raw) for token in lexer.feed(piece))
+        assert fed - told <= LONGEST_TAG + len(piece)
+
+
+def test_a_new_solution_voids_what_was_shown():
+    text = 'Solution:\n<Confidence value=0.9 text="a">old</Confidence>\nSolution:\nnew'
+    events, completion = follow(list(text), "claims", "lenient")
+    assert Reset("solution_restarted") in events
+    assert completion.text == "new"
+    assert completion.claims == ()
+
+
+def test_private_reasoning_is_never_shown():
+    text = "secret\n<Confidence value=1 text='s'>secret</Confidence>\n" + well_formed("claims")
+    events, completion = follow(list(text), "claims", "lenient")
+    assert not any("secret" in repr(event) for event in events)
+    assert completion.text == "2 * 20 = 40\n40 + 30 = 70"
+    assert [claim.span for claim in completion.claims] == [(0, 11), (12, 24)]
+
+
+def test_a_reasoning_block_that_was_shown_is_taken_back():
+    events, completion = follow(
+        list("hm, 41?\nAnswer: 41\nno</think>It is clear.\nAnswer: 42\nConfidence: 0.9"), "response", "lenient"
+    )
+    assert Reset("reasoning_ended") in events
+    assert (completion.text, completion.answer) == ("It is clear.", "42")
+
+
+def test_an_answer_line_inside_a_claim_belongs_to_it_only_if_the_claim_closes():
+    closed = read('Solution:\n<Confidence value=0.9 text="">a\nAnswer: 1</Confidence>\nAnswer: 2', "claims", "strict")
+    assert (closed.claims[0].text, closed.answer) == ("a\nAnswer: 1", "2")
+    unclosed = read('Solution:\n<Confidence value=0.9 text="">a\nAnswer: 1', "claims", "strict")
+    assert (unclosed.claims[0].text, unclosed.answer) == ("a", "1")
+    assert unclosed.claims[0].problems == ("unclosed",)
+
+
+def test_the_running_confidence_follows_the_claims():
+    reader = Reader("claims", aggregation="product")
+    reader.feed("Solution:\n")
+    assert reader.running_confidence is None
+    reader.feed('<Confidence value=0.5 text="a">x</Confidence>')
+    assert reader.running_confidence == 0.5
+    reader.feed('<Confidence value=0.5 text="b">y</Confidence>')
+    assert reader.running_confidence == 0.25
+
+
+def test_labels_and_tags_are_tokens():
+    lexer = Lexer("claims", "strict")
+    kinds = [token.kind for token in [*lexer.feed(well_formed("claims")), *lexer.close()]]
+    assert kinds.count(Kind.CLAIM_OPEN) == kinds.count(Kind.EXPLANATION_END) == kinds.count(Kind.CLAIM_CLOSE) == 2

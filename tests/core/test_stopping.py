@@ -1,0 +1,239 @@
+"""When a vote may stop: losslessly, or with a bounded chance of another winner."""
+
+import itertools
+from math import comb, exp, lgamma
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import beta
+
+from demur.core.posterior import MARGIN, flip, overtakes, threshold
+from demur.core.selection import RULES, Sample, SelectionRule, select
+from demur.core.simulation import POPULATIONS, draw
+from demur.core.stopping import Stopping, Vote, beyond_hope, decided
+
+ANY_RULE = pytest.mark.parametrize("rule", RULES)
+Ballot = tuple[str | None, float | None]
+LETTERS = "bcdefghijklmn"
+
+
+def sample(i: int, ballot: Ballot) -> Sample:
+    key, p = ballot
+    return Sample(i, key, key, p, "missing" if p is None else "value")
+
+
+def run(ballots: list[Ballot], rule: SelectionRule, stopping: Stopping, budget: float = 0.05) -> Vote:
+    """Feed a vote until it is over."""
+    vote = Vote(rule, len(ballots), stopping, budget)
+    for i, ballot in enumerate(ballots):
+        vote.add(sample(i, ballot))
+        if vote.over:
+            break
+    return vote
+
+
+def key_of(vote: Vote) -> str | None:
+    chosen = vote.result().sample
+    return chosen.key if chosen else None
+
+
+EXTREMES: list[Ballot] = [
+    ("a", 1.0),
+    ("b", 1.0),
+    ("c", 1.0),
+    ("A", 1.0),
+    ("b", None),
+    ("c", 0.0),
+    (None, None),
+    ("a", 0.5),
+]
+BALLOTS = st.lists(
+    st.tuples(st.sampled_from(["b", "c", "d", None]), st.none() | st.sampled_from([0.0, 0.2, 0.5, 0.9, 1.0])),
+    min_size=1,
+    max_size=9,
+)
+
+
+@ANY_RULE
+@given(ballots=BALLOTS, to_come=st.integers(1, 3))
+@settings(deadline=None, max_examples=120)
+def test_no_completion_changes_a_decided_winner(rule: SelectionRule, ballots: list[Ballot], to_come: int) -> None:
+    """Against every completion by extreme votes: new and old answers, smaller and larger keys, all kinds of confidence."""
+    vote = Vote(rule, len(ballots) + to_come, "decided")
+    for i, ballot in enumerate(ballots):
+        vote.add(sample(i, ballot))
+    if vote.settled:
+        before = vote.result().groups[0].key
+        for rest in itertools.combinations_with_replacement(EXTREMES, to_come):
+            everything = [sample(i, ballot) for i, ballot in enumerate([*ballots, *rest])]
+            assert select(everything, rule).groups[0].key == before
+
+
+@ANY_RULE
+@given(ballots=BALLOTS, to_come=st.integers(1, 3))
+@settings(deadline=None, max_examples=120)
+def test_what_is_not_decided_can_still_change(rule: SelectionRule, ballots: list[Ballot], to_come: int) -> None:
+    samples = [sample(i, ballot) for i, ballot in enumerate(ballots)]
+    vote = Vote(rule, len(ballots) + to_come, "decided")
+    for each in samples:
+        vote.add(each)
+    if not vote.settled and (groups := vote.result().groups):
+        rivals = ["", *(group.key for group in groups[1:])]
+        completed = [[*samples, *(sample(len(samples) + i, (rival, 1.0)) for i in range(to_come))] for rival in rivals]
+        assert any(select(everything, rule).groups[0].key != groups[0].key for everything in completed)
+
+
+@pytest.mark.parametrize(
+    ("rule", "ballots", "drawn"),
+    [
+        ("majority", [("b", 0.5)] * 16, 9),
+        ("majority", [("b", 1.0)] * 16, 9),
+        ("majconf", [("b", 1.0)] * 16, 9),
+        ("majconf", [("b", 0.5)] * 16, 11),
+        ("majconf", [("b", 0.0)] * 16, 16),
+        ("maxconf", [("b", 0.9)] * 16, 16),
+        ("maxconf", [("b", 1.0)] * 16, 9),
+        ("majority", [(None, None)] * 16, 16),
+        ("majority", [("b", None)], 1),
+    ],
+)
+def test_a_decided_vote_stops_as_early_as_it_can(rule: SelectionRule, ballots: list[Ballot], drawn: int) -> None:
+    assert run(ballots, rule, "decided").drawn == drawn
+
+
+def test_nothing_is_decided_before_there_is_an_answer() -> None:
+    for rule in RULES:
+        assert not decided({}, 3, rule)
+        assert decided({}, 0, rule)
+
+
+@ANY_RULE
+@pytest.mark.parametrize("name", POPULATIONS)
+def test_decided_gives_the_full_vote_every_time(rule: SelectionRule, name: str) -> None:
+    samples = draw(POPULATIONS[name], 150, 16, np.random.default_rng(7))
+    for groups, confidences in zip(samples.groups.tolist(), samples.confidences.tolist(), strict=True):
+        ballots: list[Ballot] = [(LETTERS[g], p) for g, p in zip(groups, confidences, strict=True)]
+        assert key_of(run(ballots, rule, "decided")) == key_of(run(ballots, rule, "none"))
+
+
+@ANY_RULE
+@pytest.mark.parametrize(
+    "name", ["calibrated", "calibrated, problem only", "over-confident", "under-confident", "ties"]
+)
+def test_the_flip_rate_stays_within_the_budget(rule: SelectionRule, name: str) -> None:
+    """By the 95 % upper bound of Clopper and Pearson, with a fixed seed."""
+    problems, budget, flips = 600, 0.05, 0
+    samples = draw(POPULATIONS[name], problems, 16, np.random.default_rng(11))
+    for groups, confidences in zip(samples.groups.tolist(), samples.confidences.tolist(), strict=True):
+        ballots: list[Ballot] = [(LETTERS[g], p) for g, p in zip(groups, confidences, strict=True)]
+        flips += key_of(run(ballots, rule, "confident", budget)) != key_of(run(ballots, rule, "none"))
+    assert beta.ppf(0.95, flips + 1, problems - flips) <= budget
+
+
+@ANY_RULE
+def test_a_confident_vote_stops_no_later_than_a_decided_one(rule: SelectionRule) -> None:
+    samples = draw(POPULATIONS["calibrated"], 100, 16, np.random.default_rng(3))
+    saved = 0
+    for groups, confidences in zip(samples.groups.tolist(), samples.confidences.tolist(), strict=True):
+        ballots: list[Ballot] = [(LETTERS[g], p) for g, p in zip(groups, confidences, strict=True)]
+        confident, lossless = (run(ballots, rule, stopping).drawn for stopping in ("confident", "decided"))
+        assert confident <= lossless
+        saved += lossless - confident
+    assert saved > 0
+
+
+def test_without_confidences_every_vote_is_a_majority_vote() -> None:
+    ballots: list[Ballot] = [("b", None)] * 16
+    assert run(ballots, "majconf", "confident").drawn == run(ballots, "majority", "confident").drawn < 9
+    assert run(ballots, "maxconf", "confident").drawn == 16
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_very_small_votes(k: int) -> None:
+    for rule in RULES:
+        vote = run([("b", 0.5)] * k, rule, "confident")
+        assert vote.over
+        assert key_of(vote) == "b"
+
+
+def test_a_settled_vote_stays_settled_and_counts_what_was_under_way() -> None:
+    vote = Vote("majority", 4, "decided")
+    for i in range(3):
+        vote.add(sample(i, ("b", 0.5)))
+    assert vote.settled == "decided"
+    assert vote.add(sample(3, ("c", 0.9))) == "decided"
+    assert vote.drawn == 4
+    assert [group.members for group in vote.result().groups] == [(0, 1, 2), (3,)]
+
+
+def test_a_vote_that_took_all_its_samples_was_stopped_by_nothing() -> None:
+    vote = run([("b", 0.5), ("c", 0.6)], "majority", "confident")
+    assert vote.over
+    assert vote.settled is None
+
+
+def test_misuse_is_an_error() -> None:
+    with pytest.raises(ValueError, match="k must"):
+        Vote("majority", 0)
+    with pytest.raises(ValueError, match="error_budget"):
+        Vote("majority", 4, "confident", 0.0)
+    vote = Vote("majority", 1)
+    vote.add(sample(0, ("b", 0.5)))
+    with pytest.raises(ValueError, match="already"):
+        vote.add(sample(0, ("b", 0.5)))
+    with pytest.raises(ValueError, match="all of its 1"):
+        vote.add(sample(1, ("b", 0.5)))
+
+
+@pytest.mark.parametrize(
+    ("leader", "rival", "remaining"), [(3, 1, 5), (0, 0, 4), (7, 7, 1), (2.5, 0.7, 6), (9, 0, 9), (4, 0, 3)]
+)
+def test_being_overtaken_is_a_beta_binomial_tail(leader: float, rival: float, remaining: int) -> None:
+    def chance(x: int) -> float:
+        a, b = rival + 1, leader + 1
+        joint = lgamma(a + x) + lgamma(b + remaining - x) - lgamma(a + b + remaining)
+        return comb(remaining, x) * exp(joint + lgamma(a + b) - lgamma(a) - lgamma(b))
+
+    expected = sum(chance(x) for x in range(remaining + 1) if rival + x >= leader + remaining - x)
+    assert overtakes(leader, rival, remaining) == pytest.approx(expected, rel=1e-9, abs=1e-15)
+
+
+def test_an_unseen_answer_is_a_rival_too() -> None:
+    assert flip(5, [], 6) == overtakes(5, 0, 6) > 0
+    assert flip(5, [2, 0], 6) == pytest.approx(overtakes(5, 0, 6) + overtakes(5, 2, 6))
+
+
+@pytest.mark.parametrize("k", [2, 4, 6, 8])
+@pytest.mark.parametrize("budget", [0.02, 0.1, 0.3])
+def test_wrong_stops_in_a_dead_heat_stay_within_the_margin(k: int, budget: float) -> None:
+    """Against every order of arrival, counted one by one."""
+    level, wrong = threshold(k, budget), 0
+    orders = list(itertools.combinations(range(k), k // 2))
+    for losers in orders:
+        seen = [0, 0]
+        for n in range(1, k):
+            seen[n - 1 in losers] += 1
+            if seen[0] != seen[1] and flip(max(seen), [min(seen)], k - n) < level:
+                wrong += seen[1] > seen[0]
+                break
+    assert wrong / len(orders) <= MARGIN * budget
+
+
+def test_more_budget_stops_no_later() -> None:
+    levels = [threshold(32, budget) for budget in (0.001, 0.01, 0.05, 0.2)]
+    assert levels == sorted(levels)
+    assert levels[0] < levels[-1]
+
+
+def test_a_budget_nothing_could_exceed_stops_at_once() -> None:
+    assert threshold(2, 0.99) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("running", "risk_threshold", "hopeless"),
+    [(None, 0.9, False), (0.5, 0.9, True), (0.9, 0.9, False), (0.0, 0.0, False), (0.95, 0.9, False)],
+)
+def test_when_further_claims_cannot_help(running: float | None, risk_threshold: float, hopeless: bool) -> None:
+    assert beyond_hope(running, risk_threshold) is hopeless

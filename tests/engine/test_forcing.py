@@ -1,0 +1,95 @@
+"""Whatever matches a contract's regular expression is in the form that training rewards, and ends."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from demur.core.answers import CONTRACTS
+from demur.core.reading import read
+from demur.forcing import constraint
+
+# hypothesis lists the characters of a range one by one, so the widest range is cut short.
+FORCED = {
+    contract: st.from_regex(re.compile(constraint(contract).replace(r"\U0010ffff", r"\u30ff")), fullmatch=True)
+    for contract in CONTRACTS
+}
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data(), st.sampled_from(CONTRACTS))
+def test_every_match_keeps_the_contract(data, contract):
+    text = data.draw(FORCED[contract])
+    completion = read(text, contract, "strict")
+    assert not completion.violation, (text, completion)
+    assert completion.idk or completion.answer
+    assert not (completion.idk and contract != "explicit_risk")
+
+
+@settings(max_examples=100, deadline=None)
+@given(FORCED["response"])
+def test_a_forced_response_states_the_probability_that_is_read(text):
+    stated = text.rsplit("Confidence: ", 1)[1]
+    assert read(text, "response", "strict").confidence == float(stated)
+
+
+@settings(max_examples=100, deadline=None)
+@given(FORCED["claims"])
+def test_forced_claims_are_read_one_by_one_with_step_reason_and_probability(text):
+    claims = read(text, "claims", "strict").claims
+    written = re.findall(r'<Confidence value=([\d.]+) text="(.*?)">(.*?)</Confidence>', text.split("Solution:\n")[-1])
+    assert [(claim.confidence, claim.explanation, claim.text) for claim in claims] == [
+        (float(p), why.strip(), step.strip()) for p, why, step in written
+    ]
+    assert 1 <= len(claims) <= 6
+
+
+WANTED = {
+    "response": ["Answer: 4\nConfidence: 0.9", "2 + 2 = 4\nso it is\nAnswer: 4\nConfidence: 1.0"],
+    "claims": [
+        'Solution:\n<Confidence value=0.97 text="small sum">3 + 4 = 7</Confidence>\nAnswer: 7',
+        'Let me see.\nSolution:\n<Confidence value=0.5 text="is \\(x^2\\) right?">\\(x^2 > 0\\)</Confidence>\nAnswer: \\frac{1}{2}',
+    ],
+    "explicit_risk": ["Answer: <IDK>", "Rome is not in France.\nAnswer: Paris"],
+}
+UNWANTED = {
+    "response": [
+        "Answer: 4",
+        "Answer: \nConfidence: 0.9",
+        "Answer: 4\nConfidence: 95%",
+        "Answer: 4\nConfidence: 1.5",
+        "Answer: 4\nConfidence: 0.9\nand more",
+        "a\n" * 5 + "Answer: 4\nConfidence: 0.9",
+        "a" * 121 + "\nAnswer: 4\nConfidence: 0.9",
+        "a\rb\nAnswer: 4\nConfidence: 0.9",
+        "Answer: \xa0\nConfidence: 0.9",
+        "Answer: \u2028\nConfidence: 0.9",
+    ],
+    "claims": [
+        "Solution:\nAnswer: 7",
+        'Solution:\n<Confidence value=0.97 text="">3 + 4 = 7</Confidence>\nAnswer: 7',
+        'Solution:\n<Confidence value=0.97 text="a "quote"">3 + 4 = 7</Confidence>\nAnswer: 7',
+        'Solution:\n<Confidence value=0.97 text="why">3 <Confidence</Confidence>\nAnswer: 7',
+        'Solution:\n<Confidence value=0.97 text="why">3</Confidence>\n',
+        "Solution:\n" + '<Confidence value=0.97 text="why">3</Confidence>\n' * 7 + "Answer: 7",
+    ],
+    "explicit_risk": ["Answer: <IDK> or Paris", "Answer: <answer>", "<IDK>"],
+}
+
+
+@pytest.mark.parametrize(("contract", "text"), [(c, text) for c, texts in WANTED.items() for text in texts])
+def test_a_good_output_is_allowed(contract, text):
+    assert re.fullmatch(constraint(contract), text)
+
+
+@pytest.mark.parametrize(("contract", "text"), [(c, text) for c, texts in UNWANTED.items() for text in texts])
+def test_a_bad_output_is_not(contract, text):
+    assert not re.fullmatch(constraint(contract), text)
+
+
+@pytest.mark.parametrize("contract", CONTRACTS)
+def test_the_expression_needs_nothing_that_a_backend_lacks(contract):
+    """Only literals, classes, plain groups, alternatives and counted repetition."""
+    bare = re.sub(r"\[\^?(?:\\.|[^\]\\])+\]", "C", constraint(contract))
+    assert not re.search(r"\(\?|[*+^$]|\\[^.n]|(?<!\\)\.", bare)

@@ -1,0 +1,111 @@
+"""The model manifest: what is read from a folder, what is refused, and what a model without one is taken for."""
+
+import json
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from demur.manifest import Critic, Manifest, ManifestError, SamplingDefaults
+
+WHOLE = {
+    "name": "demur-4b",
+    "calibrated": True,
+    "contracts": ["claims", "response"],
+    "aggregation": "product",
+    "recipe": "confidence-prod",
+    "base": "some/base",
+    "sampling": {"temperature": 0.6, "top_p": 0.95, "max_tokens": 2048},
+    "critic": {"path": "critic", "scale": "signed"},
+    "training": {"steps": 300, "data": ["a", "b"]},
+    "metrics": {"smece": 0.05},
+}
+
+
+def folder_with(tmp_path: Path, text: str) -> Path:
+    (tmp_path / "demur.json").write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def test_every_field_is_read(tmp_path):
+    manifest = Manifest.load(folder_with(tmp_path, json.dumps(WHOLE)))
+    assert manifest == Manifest(
+        name="demur-4b",
+        calibrated=True,
+        contracts=("claims", "response"),
+        aggregation="product",
+        recipe="confidence-prod",
+        base="some/base",
+        sampling=SamplingDefaults(temperature=0.6, top_p=0.95, max_tokens=2048),
+        critic=Critic(path="critic", scale="signed"),
+        training={"steps": 300, "data": ["a", "b"]},
+        metrics={"smece": 0.05},
+    )
+
+
+def test_what_is_written_is_what_is_read(tmp_path):
+    manifest = Manifest.model_validate(WHOLE)
+    manifest.write(tmp_path)
+    assert Manifest.load(tmp_path) == manifest
+    assert json.loads((tmp_path / "demur.json").read_text()) == WHOLE
+
+
+def test_a_folder_without_one_is_not_calibrated_and_read_at_response_level(tmp_path):
+    folder = tmp_path / "some-model"
+    folder.mkdir()
+    manifest = Manifest.load(folder)
+    assert (manifest.name, manifest.calibrated, manifest.contracts) == ("some-model", False, ("response",))
+    assert manifest.critic is None
+
+
+def test_a_name_that_is_neither_folder_nor_hub_id_is_not_calibrated():
+    manifest = Manifest.load("not a hub id")
+    assert (manifest.name, manifest.calibrated, manifest.contracts) == ("not a hub id", False, ("response",))
+
+
+def test_a_model_nobody_trained_is_forced_into_every_contract():
+    manifest = Manifest.uncalibrated("base")
+    assert not manifest.calibrated
+    assert manifest.contracts == ("response", "claims", "explicit_risk")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"calibratd": True}, "calibratd: Extra inputs are not permitted"),
+        ({"calibrated": "yes"}, "calibrated:"),
+        ({"contracts": []}, "contracts:"),
+        ({"contracts": ["response", "response"]}, "a contract is listed twice"),
+        ({"contracts": ["essay"]}, "contracts.0:"),
+        ({"aggregation": "mean"}, "aggregation:"),
+        ({"name": ""}, "name:"),
+        ({"sampling": {"temperature": -1}}, "sampling.temperature:"),
+        ({"sampling": {"temperature": float("nan")}}, "sampling.temperature:"),
+        ({"sampling": {"top_p": 0}}, "sampling.top_p:"),
+        ({"sampling": {"max_tokens": 0}}, "sampling.max_tokens:"),
+        ({"sampling": {"top_k": 5}}, "sampling.top_k: Extra inputs are not permitted"),
+        ({"critic": {"scale": "unit"}}, "critic.path: Field required"),
+        ({"critic": {"path": "c", "scale": "percent"}}, "critic.scale:"),
+    ],
+)
+def test_a_wrong_field_is_named_with_the_file(tmp_path, change, said):
+    folder = folder_with(tmp_path, json.dumps(WHOLE | change))
+    with pytest.raises(ManifestError) as caught:
+        Manifest.load(folder)
+    assert said in str(caught.value)
+    assert str(folder / "demur.json") in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "null", '{"calibrated": true}', "\ud800".encode("utf-8", "surrogatepass")]
+)
+def test_a_broken_file_is_refused(tmp_path, text):
+    path = tmp_path / "demur.json"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(ManifestError, match=r"demur\.json"):
+        Manifest.load(tmp_path)
+
+
+def test_a_manifest_cannot_be_changed():
+    with pytest.raises(ValidationError, match="frozen"):
+        Manifest.uncalibrated("base").calibrated = True  # pyright: ignore[reportAttributeAccessIssue]

@@ -1,0 +1,221 @@
+"""The engine over OpenAI-compatible hosts, against a scripted host that misbehaves on demand."""
+
+import asyncio
+import json
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, field
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from demur.engine.base import EngineError, EngineOverloaded, Sampling
+from demur.engine.openai import OpenAIEngine, Upstream
+from live import serving
+
+SAMPLING = Sampling(max_tokens=8, temperature=0.5, seed=3)
+
+
+@dataclass
+class Host:
+    """What the scripted host saw. Its behaviour is the first part of the path."""
+
+    bodies: list[dict] = field(default_factory=list)
+    calls: dict[str, int] = field(default_factory=dict)
+    closed: threading.Event = field(default_factory=threading.Event)
+
+    def app(self) -> Starlette:
+        return Starlette(
+            routes=[
+                Route("/{mode}/v1/chat/completions", self.complete, methods=["POST"]),
+                Route("/{mode}/v1/models", self.models),
+            ]
+        )
+
+    async def models(self, request: Request) -> Response:
+        if request.path_params["mode"] == "500":
+            return JSONResponse({}, 500)
+        return JSONResponse({"object": "list", "data": []})
+
+    async def complete(self, request: Request) -> Response:
+        mode = request.path_params["mode"]
+        self.calls[mode] = self.calls.get(mode, 0) + 1
+        self.bodies.append(await request.json())
+        match mode:
+            case "500":
+                return JSONResponse({"error": {"message": "broken"}}, 500)
+            case "429":
+                return JSONResponse({"error": {"message": "busy"}}, 429, {"retry-after": "7"})
+            case "400":
+                return JSONResponse({"error": {"message": "no such model"}}, 400)
+            case "flaky" if self.calls[mode] == 1:
+                return JSONResponse({"error": {"message": "broken"}}, 503)
+            case _:
+                return StreamingResponse(self.events(mode), media_type="text/event-stream")
+
+    async def events(self, mode: str) -> AsyncIterator[str]:
+        try:
+            yield event({"delta": {"role": "assistant", "content": ""}})
+            if mode == "early":
+                return
+            if mode == "garbage":
+                yield "data: {not json\n\n"
+                return
+            yield event({"delta": {"content": "4"}})
+            if mode == "cut":
+                return
+            if mode == "half":
+                yield 'data: {"choices": [{"del'
+                return
+            if mode == "endless":
+                while True:
+                    await asyncio.sleep(0.01)
+                    yield event({"delta": {"content": "."}})
+            yield event({"delta": {"content": "2"}})
+            yield event({"delta": {}, "finish_reason": "length" if mode == "long" else "stop"})
+            yield event(None, usage={"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7})
+            yield "data: [DONE]\n\n"
+        finally:
+            self.closed.set()
+
+
+def event(choice: dict | None, **more: object) -> str:
+    choices = [] if choice is None else [{"index": 0, "finish_reason": None, **choice}]
+    body = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": choices, **more}
+    return f"data: {json.dumps(body)}\n\n"
+
+
+@pytest.fixture
+def host() -> Host:
+    return Host()
+
+
+@pytest.fixture
+def address(host: Host) -> Iterator[str]:
+    with serving(host.app()) as where:
+        yield where
+
+
+def engine(address: str, *modes: str, **options: object) -> OpenAIEngine:
+    return OpenAIEngine([Upstream(f"{address}/{mode}/v1") for mode in modes], "m", **options)
+
+
+async def sample(engine: OpenAIEngine, sampling: Sampling = SAMPLING) -> list:
+    prompt = await engine.prepare([{"role": "user", "content": "6 * 7?"}])
+    async with using(engine), aclosing(engine.stream(prompt, sampling, request_id="r-1")) as chunks:
+        return [chunk async for chunk in chunks]
+
+
+@asynccontextmanager
+async def using(engine: OpenAIEngine) -> AsyncIterator[OpenAIEngine]:
+    try:
+        yield engine
+    finally:
+        await engine.close()
+
+
+def text(chunks: list) -> str:
+    return "".join(chunk.text for chunk in chunks)
+
+
+def test_a_sample_with_its_ending_and_its_usage(address, host):
+    chunks = asyncio.run(sample(engine(address, "good")))
+    assert text(chunks) == "42"
+    assert [c.finish_reason for c in chunks if c.finish_reason] == ["stop"]
+    assert (chunks[-1].prompt_tokens, chunks[-1].completion_tokens) == (5, 2)
+    assert host.bodies[0]["messages"] == [{"role": "user", "content": "6 * 7?"}]
+    assert (host.bodies[0]["max_tokens"], host.bodies[0]["temperature"], host.bodies[0]["seed"]) == (8, 0.5, 3)
+
+
+def test_a_sample_cut_at_the_token_limit(address):
+    assert asyncio.run(sample(engine(address, "long")))[-2].finish_reason == "length"
+
+
+def test_a_constraint_goes_only_to_hosts_that_take_it(address, host):
+    forced = Sampling(max_tokens=8, constraint="Answer: [0-9]+")
+    asyncio.run(sample(engine(address, "good"), forced))
+    asyncio.run(sample(engine(address, "good", structured_outputs=True), forced))
+    assert "structured_outputs" not in host.bodies[0]
+    assert host.bodies[1]["structured_outputs"] == {"regex": "Answer: [0-9]+"}
+
+
+@pytest.mark.parametrize("bad", ["500", "429", "early", "garbage"])
+def test_what_fails_before_the_first_text_is_tried_elsewhere(address, host, bad):
+    chunks = asyncio.run(sample(engine(address, bad, "good")))
+    assert text(chunks) == "42"
+    assert host.calls == {bad: 1, "good": 1}
+
+
+def test_a_host_that_recovers_is_tried_again(address):
+    assert text(asyncio.run(sample(engine(address, "flaky")))) == "42"
+
+
+@pytest.mark.parametrize("bad", ["cut", "half"])
+def test_what_breaks_off_later_is_an_error_and_not_repeated(address, host, bad):
+    with pytest.raises(EngineError, match="broke off"):
+        asyncio.run(sample(engine(address, bad, "good")))
+    assert host.calls == {bad: 1}
+
+
+def test_a_wrong_request_is_not_repeated(address, host):
+    with pytest.raises(EngineError, match=r"400.*no such model"):
+        asyncio.run(sample(engine(address, "400", "good")))
+    assert host.calls == {"400": 1}
+
+
+def test_overload_says_when_to_come_back(address):
+    with pytest.raises(EngineOverloaded) as caught:
+        asyncio.run(sample(engine(address, "429")))
+    assert caught.value.retry_after == 7
+
+
+def test_a_host_nobody_listens_at():
+    with pytest.raises(EngineError, match="no answer"):
+        asyncio.run(sample(OpenAIEngine([Upstream("http://127.0.0.1:9/v1")], "m", attempts=2)))
+
+
+def test_closing_a_stream_stops_the_work_at_the_host(address, host):
+    async def close_early() -> None:
+        async with using(engine(address, "endless")) as the_engine:
+            prompt = await the_engine.prepare([{"role": "user", "content": "go on"}])
+            async with aclosing(the_engine.stream(prompt, SAMPLING, request_id="r-2")) as chunks:
+                assert (await anext(chunks)).text == "4"
+
+    asyncio.run(close_early())
+    assert host.closed.wait(10)
+
+
+def test_the_least_loaded_host_is_chosen_and_limits_hold(address, host):
+    async def crowd() -> list:
+        upstreams = [Upstream(f"{address}/good/v1", limit=1), Upstream(f"{address}/endless/v1", limit=1)]
+        async with using(OpenAIEngine(upstreams, "m")) as the_engine:
+            prompt = await the_engine.prepare([{"role": "user", "content": "x"}])
+            streams = [the_engine.stream(prompt, SAMPLING, request_id=f"r-{i}") for i in range(3)]
+            await anext(streams[0])
+            await anext(streams[1])
+            with pytest.raises(EngineOverloaded, match="limit"):
+                await anext(streams[2])
+            for stream in streams:
+                await stream.aclose()
+        return sorted(host.calls)
+
+    assert asyncio.run(crowd()) == ["endless", "good"]
+
+
+def test_check_needs_one_host_that_answers(address):
+    async def check(*modes: str) -> None:
+        async with using(engine(address, *modes)) as the_engine:
+            await the_engine.check()
+
+    asyncio.run(check("500", "good"))
+    with pytest.raises(EngineOverloaded):
+        asyncio.run(check("500"))
+
+
+def test_at_least_one_upstream():
+    with pytest.raises(ValueError, match="at least one"):
+        OpenAIEngine([], "m")

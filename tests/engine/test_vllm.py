@@ -1,0 +1,330 @@
+"""The Engine port over real vLLM, on the CPU, with a tiny random model."""
+
+import asyncio
+import os
+import re
+import signal
+from collections.abc import AsyncGenerator, Coroutine, Iterator, Sequence
+from contextlib import aclosing
+from pathlib import Path
+from typing import TypeVar
+
+import psutil
+import pytest
+
+from demur.core.answers import CONTRACTS
+from demur.core.reading import read
+from demur.engine.base import Chunk, EngineDead, EngineError, Message, Prompt, PromptTooLong, Sampling
+from demur.engine.vllm import UnknownEngineArgument, VLLMEngine
+from demur.forcing import constraint
+
+pytest.importorskip("vllm")
+pytestmark = [pytest.mark.vllm, pytest.mark.timeout(400)]
+
+T = TypeVar("T")
+GREEDY = Sampling(max_tokens=48, temperature=0.0)
+ENDLESS = Sampling(max_tokens=4000, temperature=0.0)
+QUESTIONS = ["What is 2 + 2?", "Name the capital of France.", "Is 91 a prime number? Say why."]
+
+
+class Shared:
+    """One event loop and one engine for all tests; the engine is made anew when a test has killed it."""
+
+    def __init__(self, runner: asyncio.Runner, model: Path) -> None:
+        self._runner, self._model = runner, model
+        self._engine: VLLMEngine | None = None
+        self.progress: list[tuple[str, float]] = []
+
+    def run(self, coroutine: Coroutine[object, object, T]) -> T:
+        return self._runner.run(coroutine)
+
+    @property
+    def engine(self) -> VLLMEngine:
+        if self._engine is None:
+            self._engine = self.run(self._start())
+        return self._engine
+
+    def close(self) -> None:
+        if self._engine is not None:
+            self.run(self._engine.close())
+            self._engine = None
+
+    async def _start(self) -> VLLMEngine:
+        return await VLLMEngine.start(
+            self._model,
+            progress=lambda doing, share: self.progress.append((doing, share)),
+            dtype="float32",
+            kv_cache_memory_bytes=1 << 28,
+        )
+
+
+@pytest.fixture(scope="module")
+def shared(tiny_model: Path) -> Iterator[Shared]:
+    with asyncio.Runner() as runner:
+        shared = Shared(runner, tiny_model)
+        yield shared
+        shared.close()
+
+
+@pytest.fixture
+def engine(shared: Shared) -> VLLMEngine:
+    return shared.engine
+
+
+@pytest.fixture
+def run(shared: Shared):
+    return shared.run
+
+
+def ask(question: str) -> list[Message]:
+    return [Message(role="user", content=question)]
+
+
+async def collect(engine: VLLMEngine, prompt: Prompt, sampling: Sampling) -> list[Chunk]:
+    async with aclosing(engine.stream(prompt, sampling, request_id="test")) as chunks:
+        return [chunk async for chunk in chunks]
+
+
+async def sample(engine: VLLMEngine, question: str, sampling: Sampling) -> list[Chunk]:
+    return await collect(engine, await engine.prepare(ask(question)), sampling)
+
+
+def text_of(chunks: Sequence[Chunk]) -> str:
+    return "".join(chunk.text for chunk in chunks)
+
+
+def ids_of(chunks: Sequence[Chunk]) -> list[int]:
+    return [token for chunk in chunks for token in chunk.token_ids]
+
+
+async def drain(stream: AsyncGenerator[Chunk, None]) -> None:
+    async for _ in stream:
+        pass
+
+
+async def idle(engine: VLLMEngine) -> None:
+    """Return when vLLM's own gauge says that nothing runs."""
+    async with asyncio.timeout(30):
+        while engine.running:  # noqa: ASYNC110 - a gauge cannot be awaited
+            await asyncio.sleep(0.01)
+
+
+@pytest.fixture(scope="module")
+def reference(tiny_model: Path):
+    """transformers' own tokenizer and greedy continuation of the same folder."""
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    return AutoTokenizer.from_pretrained(tiny_model), AutoModelForCausalLM.from_pretrained(tiny_model)
+
+
+def test_loading_reports_its_steps(shared, engine):
+    assert [doing for doing, _ in shared.progress] == ["importing vLLM", "loading the model", "warming up", "ready"]
+    assert [share for _, share in shared.progress] == sorted(share for _, share in shared.progress)
+    assert engine.max_model_len == 4096
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_stream_is_the_greedy_continuation_that_transformers_gives(engine, run, reference, question):
+    tokenizer, model = reference
+    prompt = run(engine.prepare(ask(question)))
+    asked = tokenizer.apply_chat_template(
+        ask(question), add_generation_prompt=True, return_tensors="pt", return_dict=True
+    )
+    assert list(prompt.token_ids) == asked["input_ids"][0].tolist()
+
+    chunks = run(collect(engine, prompt, GREEDY))
+    expected = model.generate(**asked, do_sample=False, max_new_tokens=48)[0, len(prompt.token_ids) :].tolist()
+    assert ids_of(chunks) == expected
+    assert text_of(chunks) == tokenizer.decode(expected)
+    assert len(chunks) > 1
+
+
+def test_every_chunk_counts_and_only_the_last_one_says_why_it_ended(engine, run):
+    prompt = run(engine.prepare(ask(QUESTIONS[0])))
+    chunks = run(collect(engine, prompt, Sampling(max_tokens=5, temperature=0.0)))
+    assert [chunk.finish_reason for chunk in chunks] == [None] * (len(chunks) - 1) + ["length"]
+    counted = 0
+    for chunk in chunks:
+        counted += len(chunk.token_ids)
+        assert (chunk.prompt_tokens, chunk.completion_tokens) == (len(prompt.token_ids), counted)
+    assert counted == 5
+
+
+def test_a_seed_gives_the_same_sample_again(engine, run):
+    drawn = {
+        seed: [ids_of(run(sample(engine, QUESTIONS[0], Sampling(max_tokens=24, seed=seed)))) for _ in range(2)]
+        for seed in (1, 2)
+    }
+    assert drawn[1][0] == drawn[1][1]
+    assert drawn[2][0] == drawn[2][1]
+    assert drawn[1][0] != drawn[2][0]
+
+
+def test_eight_streams_at_once_give_what_each_gives_alone(engine, run):
+    questions = [f"What is {number} + {number}?" for number in range(8)]
+    together = asyncio.Barrier(8)
+
+    async def one(question: str) -> list[int]:
+        prompt = await engine.prepare(ask(question))
+        tokens: list[int] = []
+        async with aclosing(engine.stream(prompt, GREEDY, request_id=question)) as chunks:
+            async for chunk in chunks:
+                if not tokens:
+                    await together.wait()  # passes only when all eight have begun
+                tokens += chunk.token_ids
+        return tokens
+
+    async def all_of_them() -> list[list[int]]:
+        async with asyncio.timeout(120):
+            return await asyncio.gather(*map(one, questions))
+
+    alone = [ids_of(run(sample(engine, question, GREEDY))) for question in questions]
+    assert run(all_of_them()) == alone
+
+
+def test_closing_a_stream_stops_the_work_in_the_engine(engine, run):
+    async def close_one_of_two() -> None:
+        prompt = await engine.prepare(ask(QUESTIONS[0]))
+        streams = [engine.stream(prompt, ENDLESS, request_id=f"closed-{i}") for i in range(2)]
+        for stream in streams:
+            assert (await anext(stream)).finish_reason is None
+        async with asyncio.timeout(30):
+            while engine.running != 2:
+                await anext(streams[0])
+                await anext(streams[1])
+        await streams[0].aclose()
+        async with asyncio.timeout(30):
+            while engine.running != 1:
+                await anext(streams[1])
+        await streams[1].aclose()
+        await idle(engine)
+
+    run(close_one_of_two())
+    assert len(ids_of(run(sample(engine, QUESTIONS[1], GREEDY)))) == 48
+
+
+def test_cancelling_the_reading_task_stops_the_work_in_the_engine(engine, run):
+    async def cancel() -> None:
+        begun = asyncio.Event()
+
+        async def reader() -> None:
+            prompt = await engine.prepare(ask(QUESTIONS[0]))
+            async with aclosing(engine.stream(prompt, ENDLESS, request_id="cancelled")) as chunks:
+                async for _ in chunks:
+                    if engine.running == 1:
+                        begun.set()
+
+        task = asyncio.create_task(reader())
+        async with asyncio.timeout(30):
+            await begun.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await idle(engine)
+
+    run(cancel())
+
+
+def test_samples_of_one_prompt_share_its_computation(engine, run):
+    from prometheus_client import REGISTRY
+
+    def hits() -> float:
+        return sum(s.value for m in REGISTRY.collect() for s in m.samples if s.name == "vllm:prefix_cache_hits_total")
+
+    async def four_samples() -> int:
+        prompt = await engine.prepare(ask("Tell me, at length, how sure you are of this. " * 12))
+        await collect(engine, prompt, Sampling(max_tokens=1))
+        before = hits()
+        await asyncio.gather(*(collect(engine, prompt, Sampling(max_tokens=4)) for _ in range(4)))
+        assert len(prompt.token_ids) > 128
+        return int(hits() - before)
+
+    cached = run(four_samples())
+    assert cached > 0
+    assert cached % (4 * 128) == 0  # the CPU's cache has blocks of 128 tokens
+
+
+def test_a_prompt_may_leave_room_for_one_token_and_no_less(engine, run):
+    async def prompt_of(length: int) -> Prompt:
+        few = await engine.prepare(ask("x"))
+        return await engine.prepare(ask("x" * (1 + length - len(few.token_ids))))
+
+    prompt = run(prompt_of(4095))
+    assert len(prompt.token_ids) == 4095
+    chunks = run(collect(engine, prompt, Sampling(max_tokens=100, temperature=0.0)))
+    assert (len(ids_of(chunks)), chunks[-1].finish_reason) == (1, "length")
+    with pytest.raises(PromptTooLong) as caught:
+        run(prompt_of(4096))
+    assert (caught.value.prompt_tokens, caught.value.max_model_len) == (4096, 4096)
+
+
+@pytest.mark.parametrize("contract", CONTRACTS)
+def test_a_constraint_forces_the_contract(engine, run, contract):
+    forced = Sampling(max_tokens=2000, seed=7, constraint=constraint(contract))
+    chunks = run(sample(engine, QUESTIONS[0], forced))
+    text = text_of(chunks)
+    assert re.fullmatch(constraint(contract), text)
+    assert not read(text, contract, "strict").violation
+    assert chunks[-1].finish_reason == "stop"
+
+
+def test_a_constraint_that_is_no_regular_expression_is_an_error_and_harms_nobody_else(engine, run):
+    with pytest.raises(EngineError, match="vLLM refuses"):
+        run(sample(engine, QUESTIONS[0], Sampling(max_tokens=4, constraint="(")))
+    run(engine.check())
+    assert len(ids_of(run(sample(engine, QUESTIONS[0], Sampling(max_tokens=4))))) == 4
+
+
+def test_ctrl_c_in_the_terminal_does_not_reach_the_engine(engine, run):
+    for process in psutil.Process().children(recursive=True):
+        if process.name().startswith("VLLM"):
+            process.send_signal(signal.SIGINT)
+    assert len(ids_of(run(sample(engine, QUESTIONS[0], GREEDY)))) == 48
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"tensor_paralel_size": 2}, "no engine argument tensor_paralel_size; did you mean tensor_parallel_size?"),
+        ({"colour": "red"}, "no engine argument colour"),
+    ],
+)
+def test_an_unknown_engine_argument_is_named(run, tiny_model, arguments, said):
+    with pytest.raises(UnknownEngineArgument, match=re.escape(said)):
+        run(VLLMEngine.start(tiny_model, **arguments))
+
+
+def test_a_wrong_value_is_named_with_its_argument(run, tiny_model):
+    with pytest.raises(EngineError, match="tensor_parallel_size: Input should be a valid integer"):
+        run(VLLMEngine.start(tiny_model, tensor_parallel_size="many"))
+
+
+@pytest.mark.parametrize("model", ["./nowhere", "/nowhere/at/all", "~/nowhere", Path("nowhere")])
+def test_a_folder_that_is_not_there_is_not_looked_for_on_the_hub(run, model):
+    with pytest.raises(EngineError, match=r"there is no model folder .*nowhere"):
+        run(VLLMEngine.start(model))
+
+
+def test_when_the_engine_process_dies_streams_and_checks_say_so(shared, engine, run):
+    async def killed_in_mid_stream() -> None:
+        prompt = await engine.prepare(ask(QUESTIONS[0]))
+        streams = [engine.stream(prompt, ENDLESS, request_id=f"dead-{i}") for i in range(2)]
+        for stream in streams:
+            await anext(stream)
+        [core] = [p for p in psutil.Process().children() if p.name().startswith("VLLM::EngineCor")]
+        os.kill(core.pid, signal.SIGKILL)
+        async with asyncio.timeout(60):
+            for stream in streams:
+                with pytest.raises(EngineDead):
+                    await drain(stream)
+        with pytest.raises(EngineDead):
+            await engine.check()
+        with pytest.raises(EngineDead):
+            await collect(engine, prompt, GREEDY)
+
+    run(engine.check())
+    processes = [p for p in psutil.Process().children(recursive=True) if p.name().startswith("VLLM")]
+    run(killed_in_mid_stream())
+    shared.close()
+    _, alive = psutil.wait_procs(processes, timeout=60)
+    assert not alive

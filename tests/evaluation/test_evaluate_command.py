@@ -1,0 +1,208 @@
+"""`demur evaluate` against a real HTTP host, one that answers and one that misbehaves."""
+
+import gzip
+import json
+from collections import deque
+
+import pytest
+
+from demur.evaluation.row_files import read_rows
+
+
+@pytest.fixture
+def evaluate(demur, host, sums, tmp_path):
+    def run(*options, n=12, out=tmp_path / "run"):
+        return demur("evaluate", sums(n), "--base-url", host.url, "--out", out, "--grader", "maths", *options)
+
+    return run
+
+
+CHAT = ("--api", "chat", "--model", "m")
+
+
+def test_a_chat_host_is_asked_graded_and_reported(evaluate, host, tmp_path):
+    result = evaluate(*CHAT, "--temperature", "1.0", "--top-p", "0.7", "--seed", "5")
+    assert result.exit_code == 0, result.output
+    rows = read_rows(tmp_path / "run" / "rows.jsonl").rows
+    assert [row.correct for row in rows] == [k % 3 > 0 for k in range(12)]
+    assert [row.confidence for row in rows] == [(k % 10) / 10 for k in range(12)]
+    body = host.bodies[0]
+    assert (body["model"], body["temperature"], body["top_p"], body["seed"]) == ("m", 1.0, 0.7, 5)
+    assert "confidence AUC" in result.output
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [
+        "failures.jsonl",
+        "graded.jsonl.gz",
+        "metrics.json",
+        "report.html",
+        "responses.jsonl.gz",
+        "rows.jsonl",
+        "run.json",
+    ]
+    metrics = json.loads((tmp_path / "run" / "metrics.json").read_text(encoding="utf-8"))
+    assert metrics["response"]["accuracy"]["value"] == pytest.approx(8 / 12)
+
+
+def test_a_demur_server_is_asked_at_threshold_zero(evaluate, host, tmp_path):
+    result = evaluate("--max-tokens", "64")
+    assert result.exit_code == 0, result.output
+    body = host.bodies[0]
+    assert body == {
+        "question": "What is 0 plus 0?",
+        "risk_threshold": 0.0,
+        "include_raw": True,
+        "contract": "response",
+        "max_tokens": 64,
+    }
+    assert [row.correct for row in read_rows(tmp_path / "run" / "rows.jsonl").rows] == [k % 3 > 0 for k in range(12)]
+
+
+def test_the_run_card_says_how_it_was_made_and_keeps_the_key_out(evaluate, tmp_path, host):
+    result = evaluate(*CHAT, "--api-key", "sk-very-secret", "--extra-body", '{"top_k": -1}')
+    assert result.exit_code == 0, result.output
+    assert host.headers[0]["authorization"] == "Bearer sk-very-secret"
+    text = (tmp_path / "run" / "run.json").read_text(encoding="utf-8")
+    card = json.loads(text)
+    assert card["plan"]["model"] == "m"
+    assert card["plan"]["extra"] == {"top_k": -1}
+    assert len(card["plan"]["prompt"]) == 12
+    assert card["versions"]["demur"]
+    assert card["responses"] == 12
+    assert card["completion_tokens"] > 0
+    for path in (tmp_path / "run").iterdir():
+        content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        assert b"very-secret" not in content, path.name
+
+
+def test_every_raw_response_is_kept(evaluate, tmp_path):
+    evaluate(*CHAT)
+    with gzip.open(tmp_path / "run" / "responses.jsonl.gz", "rt", encoding="utf-8") as file:
+        records = [json.loads(line) for line in file]
+    assert len(records) == 12
+    first = next(record for record in records if record["problem"] == "sum-1")
+    assert first["body"]["choices"][0]["message"]["content"].endswith("Answer: 2\nConfidence: 0.1")
+    assert first["body"]["usage"]["prompt_tokens"] == 7
+
+
+def test_passing_troubles_are_tried_again(evaluate, host):
+    troubles = "429", "500", "503", "garbage", "empty", "half", "hang"
+    host.troubles = {str(k): deque([trouble]) for k, trouble in enumerate(troubles)}
+    result = evaluate(*CHAT, "--timeout", "2")
+    assert result.exit_code == 0, result.output
+    assert host.asked == {str(k): 2 if k < len(troubles) else 1 for k in range(12)}
+
+
+def test_a_question_that_gets_no_answer_is_reported_and_asked_again_next_time(evaluate, host, tmp_path):
+    host.troubles = {"4": deque(["400"])}
+    result = evaluate(*CHAT)
+    assert result.exit_code == 1
+    assert "1 questions got no answer, the first of them 'sum-4': status 400: trouble 400" in result.output
+    failure = json.loads((tmp_path / "run" / "failures.jsonl").read_text(encoding="utf-8"))
+    assert failure["problem"] == "sum-4"
+    assert len(read_rows(tmp_path / "run" / "rows.jsonl").rows) == 11
+    again = evaluate(*CHAT)
+    assert again.exit_code == 0, again.output
+    assert host.asked["4"] == 2
+    assert sum(host.asked.values()) == 13
+    assert len(read_rows(tmp_path / "run" / "rows.jsonl").rows) == 12
+
+
+def test_retries_end(evaluate, host):
+    host.troubles = {"4": deque(["500"] * 5)}
+    result = evaluate(*CHAT, "--retries", "1")
+    assert result.exit_code == 1
+    assert "status 500: trouble 500 (after 2 tries)" in result.output
+    assert host.asked["4"] == 2
+
+
+@pytest.mark.parametrize("status", ["401", "404"])
+def test_a_host_that_refuses_everyone_ends_the_run_at_once(evaluate, host, status):
+    host.always = status
+    result = evaluate(*CHAT, "--concurrency", "1")
+    assert result.exit_code == 1
+    assert f"answers {status}: trouble {status}" in result.output
+    assert sum(host.asked.values()) == 1
+
+
+def test_a_host_that_is_down_ends_the_run_and_keeps_what_there_is(evaluate, host):
+    host.always = "500"
+    result = evaluate(*CHAT, "--retries", "0", "--concurrency", "2")
+    assert result.exit_code == 1
+    assert "8 questions in a row got no answer, the last: status 500: trouble 500" in result.output
+    assert sum(host.asked.values()) <= 9
+    host.always = None
+    assert evaluate(*CHAT).exit_code == 0
+
+
+def test_nobody_listening_is_one_line(demur, sums, tmp_path):
+    result = demur("evaluate", sums(9), "--base-url", "http://127.0.0.1:9", "--retries", "0", "--out", tmp_path / "run")
+    assert result.exit_code == 1
+    assert "the connection failed" in result.output
+    assert "Traceback" not in result.output
+
+
+def test_a_finished_run_asks_nothing_and_grows(evaluate, host):
+    evaluate(*CHAT)
+    assert evaluate(*CHAT).exit_code == 0
+    assert sum(host.asked.values()) == 12
+    grown = evaluate(*CHAT, "--samples", "3", "--seed", "1")
+    assert grown.exit_code == 1
+    assert "seed was None and is 1; give another --out" in grown.output
+    assert evaluate(*CHAT, "--samples", "3").exit_code == 0
+    assert sum(host.asked.values()) == 36
+
+
+def test_samples_of_a_question_get_their_own_seeds(evaluate, host, tmp_path):
+    result = evaluate(*CHAT, "--samples", "3", "--seed", "10", n=2)
+    assert result.exit_code == 0, result.output
+    assert sorted(body["seed"] for body in host.bodies) == [10, 10, 11, 11, 12, 12]
+    rows = read_rows(tmp_path / "run" / "rows.jsonl").rows
+    assert [(row.problem, row.sample) for row in rows] == [(f"sum-{k}", s) for s in range(3) for k in range(2)]
+
+
+def test_explicit_risk_runs_the_grid(evaluate, host, tmp_path):
+    def answer(k, body):
+        percent = float(body["messages"][-1]["content"].split(" percent")[0].rsplit(" ", 1)[1])
+        return f"Answer: {2 * k}" if (k % 10) * 10 >= percent else "Answer: <IDK>"
+
+    host.answer = answer
+    result = evaluate(*CHAT, "--contract", "explicit_risk", "--risk-thresholds", "0,0.5,0.95")
+    assert result.exit_code == 0, result.output
+    assert "One run for each risk threshold" in result.output
+    rows = read_rows(tmp_path / "run" / "rows.jsonl")
+    assert len(rows.rows) == 36
+    share = {t: sum(row.abstained for row in rows.rows if row.risk_threshold == t) for t in (0, 0.5, 0.95)}
+    assert share == {0: 0, 0.5: 7, 0.95: 12}
+
+
+def test_several_checkpoints_get_a_report_together(evaluate, host, tmp_path):
+    options = ("--contract", "explicit_risk", "--risk-thresholds", "0,0.9", "--model", "a", "--model", "b")
+    result = evaluate("--api", "chat", *options, n=4)
+    assert result.exit_code == 0, result.output
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert "a on sums.jsonl" in page
+    assert "b on sums.jsonl" in page
+    assert (tmp_path / "run" / "a" / "rows.jsonl").exists()
+    assert {body["model"] for body in host.bodies} == {"a", "b"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--api", "chat"), "--model is needed with --api chat"),
+        ((*CHAT, "--confidence-source", "critic"), "a bare chat host has no critic"),
+        (("--granularity", "claims"), "--granularity claims needs --contract claims"),
+        (("--contract", "claims", "--granularity", "claims"), "needs --judge-model"),
+        (("--aggregation", "product"), "--aggregation needs --contract claims"),
+        (("--selection", "maxconf"), "--selection needs --samples above 1"),
+        (("--grader", "simpleqa"), "the simpleqa grader needs --judge-model"),
+        (("--extra-body", "{"), "--extra-body: not JSON"),
+        (("--extra-body", "3"), "--extra-body: must be a JSON object"),
+        (("--contract", "explicit_risk", "--risk-thresholds", "0,2"), "each must be in"),
+        (("--contract", "explicit_risk", "--risk-thresholds", "a"), "write numbers with commas"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused_before_anything_is_asked(evaluate, host, options, message):
+    result = evaluate(*options)
+    assert result.exit_code == 1
+    assert message in result.output
+    assert not host.asked

@@ -1,0 +1,153 @@
+"""What is tried again, after how long, and what ends at once."""
+
+import asyncio
+import email.utils
+import json
+import random
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+
+from demur.evaluation.asking.answers import AnswersApi
+from demur.evaluation.asking.base import Ask, BadReply, Key, Request
+from demur.evaluation.asking.chat import ChatApi, content_of
+from demur.evaluation.asking.endpoint import Endpoint, GaveUp, connect
+from demur.evaluation.errors import EndpointError
+
+
+def play(*responses, retries=6):
+    """Post once to a host that gives these responses in turn; the outcome, and the pauses that were made."""
+    waiting, pauses = list(responses), []
+
+    def handler(request):
+        return waiting.pop(0)
+
+    async def pause(seconds):
+        pauses.append(seconds)
+
+    async def post():
+        async with httpx.AsyncClient(transport=httpx.MockTransport(handler), base_url="http://host") as client:
+            endpoint = Endpoint(client, retries, pause, random.Random(0))
+            return await endpoint.post("/v1/chat/completions", {}, content_of)
+
+    return asyncio.run(post()), pauses
+
+
+GOOD = httpx.Response(200, json={"choices": [{"message": {"content": "hi"}}]})
+
+
+def test_pauses_double_with_some_chance():
+    reply, pauses = play(*[httpx.Response(500)] * 5, GOOD)
+    assert reply.tries == 6
+    for pause, longest in zip(pauses, (0.5, 1, 2, 4, 8), strict=True):
+        assert longest / 2 <= pause <= longest
+
+
+def test_retry_after_is_obeyed_in_seconds_and_as_a_date():
+    date = email.utils.formatdate(time.time() + 100, usegmt=True)
+    late = [httpx.Response(429, headers={"retry-after": value}) for value in ("7", "0.25", date, "soon", "99999")]
+    _, pauses = play(*late, GOOD)
+    assert pauses[:2] == [7, 0.25]
+    assert 90 < pauses[2] <= 100
+    assert pauses[3] <= 8
+    assert pauses[4] == 600
+
+
+def test_a_refused_request_is_not_repeated():
+    with pytest.raises(GaveUp, match="status 422: too long"):
+        play(httpx.Response(422, json={"error": {"message": "too long", "param": "question"}}))
+
+
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_what_would_meet_every_question_ends_the_run(status):
+    with pytest.raises(EndpointError, match=f"http://host/v1/chat/completions answers {status}: no such model"):
+        play(httpx.Response(status, json={"detail": "no such model"}))
+
+
+def test_the_last_trouble_is_told():
+    with pytest.raises(GaveUp, match=r"status 503: busy \(after 3 tries\)"):
+        play(*[httpx.Response(503, text="busy")] * 3, retries=2)
+    with pytest.raises(GaveUp, match="the reply is no JSON: '<html>"):
+        play(httpx.Response(200, text="<html>"), retries=0)
+    with pytest.raises(GaveUp, match="the reply is no chat completion"):
+        play(httpx.Response(200, json={"choices": []}), retries=0)
+
+
+def test_addresses_as_people_write_them():
+    for address in ("http://host:8000", "http://host:8000/", "http://host:8000/v1", "http://host:8000/v1/"):
+        assert str(connect(address, None, timeout=1, connections=1).base_url) == "http://host:8000"
+    proxied = connect("https://host/proxy/v1", "key", timeout=1, connections=1)
+    assert str(proxied.build_request("POST", "/v1/answers").url) == "https://host/proxy/v1/answers"
+    assert proxied.headers["authorization"] == "Bearer key"
+
+
+NO_CHOICE = Request(None, None, None, None, None)
+
+
+def chat_output(text, contract="response", **choice):
+    body = {"choices": [{"message": {"content": text}, **choice}], "usage": {"completion_tokens": 4}}
+    return ChatApi(NO_CHOICE, contract).output(body)
+
+
+def test_chat_replies_are_read_as_the_server_reads_them():
+    output = chat_output("So.\n**Answer:** 42\nConfidence: 85%", finish_reason="stop")
+    assert (output.answer, output.confidence, output.state, output.tokens) == ("42", 0.85, "value", 4)
+    cut = chat_output("So far so", finish_reason="length")
+    assert (cut.answer, cut.confidence, cut.state, cut.truncated) == (None, None, "missing", True)
+    assert chat_output("Answer: 42\nConfidence: high").state == "invalid"
+    assert chat_output("Answer: <IDK>", "explicit_risk").idk
+    claims = chat_output('Solution:\n<Confidence value=0.5 text="w">a</Confidence>\nAnswer:1', "claims")
+    assert (claims.answer, claims.confidence, claims.claims[0].text) == ("1", 0.5, "a")
+    assert chat_output(None).answer is None
+
+
+def test_the_contract_is_in_the_prompt():
+    ask = Ask(Key("q", 0, 0.75), "Why?")
+    body = ChatApi(Request("m", 1.0, None, 9, 3), "explicit_risk").body(ask)
+    assert "75 percent" in body["messages"][0]["content"]
+    assert {key: body[key] for key in body if key != "messages"} == {
+        "model": "m",
+        "temperature": 1.0,
+        "max_tokens": 9,
+        "seed": 3,
+    }
+
+
+def test_choosing_among_samples_is_left_to_the_server():
+    api = AnswersApi(NO_CHOICE, "claims", "product", "critic", 8, "majconf")
+    assert api.body(Ask(Key("q", 0, None), "Why?")) == {
+        "question": "Why?",
+        "risk_threshold": 0.0,
+        "include_raw": True,
+        "contract": "claims",
+        "granularity": "response",
+        "aggregation": "product",
+        "confidence_source": "critic",
+        "samples": 8,
+        "selection": "majconf",
+    }
+
+
+@pytest.mark.parametrize("body", [None, [], {}, {"choices": []}, {"decision": "answer", "answer": "1", "claims": [{}]}])
+def test_what_is_no_answer_object_is_said_so(body):
+    with pytest.raises(BadReply):
+        AnswersApi(NO_CHOICE, "response").output(body)
+
+
+VECTORS = Path(__file__).parent.parent / "vectors" / "replies"
+
+
+@pytest.mark.parametrize("path", sorted(VECTORS.glob("*.json")), ids=lambda path: path.stem)
+def test_wire_vectors(path):
+    reply = json.loads(path.read_text(encoding="utf-8"))["reply"]
+    output = AnswersApi(NO_CHOICE).output(reply)
+    assert (output.answer, output.confidence) == (reply["answer"], reply["confidence"])
+    assert (output.state == "value") == (reply["confidence"] is not None)
+    assert output.idk == (reply["reason"] == "idk")
+    claims = reply["claims"] or []
+    assert [(claim.text, claim.confidence) for claim in output.claims] == [
+        (claim["text"], claim["confidence"]) for claim in claims
+    ]
+    assert all(output.text[slice(*claim.span)] == claim.text for claim in output.claims)

@@ -1,0 +1,46 @@
+"""The whole circle, for real: Ray, FSDP, vLLM rollouts, a kill, a resume, a critic, export, serving, HTTP evaluation."""
+
+from pathlib import Path
+
+import pytest
+
+from demur_training import toy
+from demur_training.circle import Circle, Sizes, change
+from demur_training.watching import read_log
+
+
+@pytest.mark.training
+@pytest.mark.timeout(3600)
+def test_a_tiny_model_learns_what_it_knows(tmp_path: Path) -> None:
+    circle = Circle(tmp_path)
+    circle.prepare()
+
+    reward = circle.train()
+    assert reward.rose, reward
+    assert circle.change("brier", "critic/vf_loss").z < -3
+    steps = [row["step"] for row in read_log(tmp_path / "brier" / "metrics.jsonl")]
+    assert steps[-36:] == list(range(1, 37))  # killed at 14, resumed from 10, every step logged once
+
+    loss = circle.train_critic()
+    assert loss.last < loss.first, loss
+
+    before, after = circle.evaluate("base"), circle.evaluate("model")
+    assert after["n"] == circle.sizes.test
+    assert after["brier"]["high"] < before["brier"]["low"]
+    assert after["smece"]["value"] < before["smece"]["value"]
+    assert after["accuracy"]["low"] < sum(1 / n for n in toy.SIDES) / len(toy.SIDES) < after["accuracy"]["high"]
+
+
+def test_learning_is_told_from_noise() -> None:
+    rising = [0.01 * step + 0.02 * (-1) ** step for step in range(40)]
+    level = [0.3 + 0.05 * (-1) ** step for step in range(40)]
+    assert change(rising).rose
+    assert not change(level).rose
+    assert not change([0.3] * 40).rose
+    assert change(rising).first < change(rising).last
+
+
+def test_the_run_is_killed_between_two_checkpoints() -> None:
+    sizes = Sizes()
+    assert sizes.save_every < sizes.killed_at < sizes.steps
+    assert sizes.killed_at % sizes.save_every

@@ -1,0 +1,236 @@
+"""The stages on a tiny model: in order, resumable, and what they leave behind."""
+
+import json
+from functools import partial
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from transformers import AutoModelForCausalLM
+
+from demur.manifest import Critic, Manifest
+from demur_training.embedded import artefact, plan, training
+from demur_training.embedded.grading import Graded
+from demur_training.embedded.llama import Llama
+from demur_training.embedded.losses import ExactBrier, Stated, imitation
+from demur_training.embedded.measuring import auc_within, claim_figures, doubt, figures, lookup, markdown
+from demur_training.embedded.merged import write_merged
+from demur_training.embedded.packing import Branch, Response, pack
+from demur_training.embedded.sampling import Sample, Sampling, draw, read_samples
+from demur_training.embedded.stages import Workshop
+from demur_training.embedded.tokens import Vocabulary
+from demur_training.errors import DataError
+from demur_training.graded.mix import distinct
+from demur_training.graded.problem import Problem, Step
+from tiny_digit_model import make_tiny_digit_model
+
+SMALL = plan.Plan(
+    rank=4,
+    adapted=1,
+    row_tokens=400,
+    warm=(6, 3),
+    school=0,
+    sampled=(4, 2),
+    samples=2,
+    measured=(4, 2),
+    batch=8,
+    limits=(12, 12),
+)
+
+HEAD = {"score.weight": torch.ones(1, 64), "score.bias": torch.zeros(1)}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    return make_tiny_digit_model(tmp_path_factory.mktemp("model"))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """So small a model is slower on two threads, and much slower on a busy machine."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def fresh(folder: Path) -> Llama:
+    torch.manual_seed(0)
+    return Llama(folder, rank=4, adapted=2)
+
+
+def some_rows(count: int):
+    def row(i: int):
+        return pack([5, 6], [Branch([10 + i, 11], [Response([20, 21, 22 + i], [1.0, 1.0, 1.0])])])
+
+    return [partial(row, i) for i in range(count)]
+
+
+class Killed(Exception):
+    pass
+
+
+def test_a_killed_stage_ends_where_an_unbroken_one_does(folder, tmp_path):
+    whole, broken, steps = fresh(folder), fresh(folder), []
+    train = partial(training.train, schedule=training.Schedule(1e-2, warm_up=2), every=2)
+    train(whole, some_rows(6), imitation, out=tmp_path / "whole")
+
+    def dying(model, row):
+        steps.append(row)
+        if len(steps) == 6:
+            raise Killed
+        return imitation(model, row)
+
+    with pytest.raises(Killed):
+        train(broken, some_rows(6), dying, out=tmp_path / "broken")
+    again = fresh(folder)
+    train(again, some_rows(6), imitation, out=tmp_path / "broken")
+    expected = training.adapter(whole)
+    for name, tensor in training.adapter(again).items():
+        torch.testing.assert_close(tensor, expected[name])
+    assert [p.name for p in (tmp_path / "broken").glob("*.pt")] == ["adapter.pt"]
+
+
+def test_training_lowers_the_loss_and_writes_its_curve(folder, tmp_path):
+    training.train(fresh(folder), some_rows(1) * 30, imitation, training.Schedule(2e-2), tmp_path)
+    curve = [json.loads(line) for line in (tmp_path / "curve.jsonl").read_text().splitlines()]
+    assert [line["step"] for line in curve] == list(range(30))
+    assert curve[-1]["loss"] < curve[0]["loss"] / 2
+
+
+def test_a_finished_stage_is_loaded_not_run(folder, tmp_path):
+    first = fresh(folder)
+    training.train(first, some_rows(2), imitation, training.Schedule(1e-2), tmp_path)
+
+    def never(model, row):
+        raise AssertionError("ran again")
+
+    second = fresh(folder)
+    training.train(second, some_rows(2), never, training.Schedule(1e-2), tmp_path)
+    for name, tensor in training.adapter(first).items():
+        torch.testing.assert_close(training.adapter(second)[name], tensor)
+
+
+def test_killed_sampling_goes_on_and_gives_the_same(folder, tmp_path):
+    problems, vocabulary = distinct("train", 8, 0), Vocabulary(folder)
+    how = Sampling("response", 2, seed=0, limit=12, batch=4)
+    whole = draw(fresh(folder), vocabulary, problems, how, tmp_path / "whole.jsonl")
+    assert len(whole) == 16
+    lines = (tmp_path / "whole.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "cut.jsonl").write_text("".join(lines[:6]) + lines[6][:40])
+    assert draw(fresh(folder), vocabulary, problems, how, tmp_path / "cut.jsonl") == whole
+    assert list(read_samples(tmp_path / "cut.jsonl")) == whole
+
+
+def test_the_whole_run_writes_every_stage_and_an_artefact(folder, tmp_path):
+    shop = Workshop(folder, tmp_path / "run", SMALL)
+    shop.run()
+    for name in ("warm-start/adapter.pt", "samples/response.jsonl", "histogram.txt", "empirical/adapter.pt"):
+        assert (shop.out / name).exists()
+    tables = {"validation": json.loads((shop.out / "table-validation.json").read_text())}
+    assert set(tables["validation"]) >= {"warm-start, response", "lookup table, response", "critic, claims"}
+    out = tmp_path / "artefact"
+    size = artefact.export(shop.model("brier"), SMALL, tables, "0.0-0.1 3 ###", HEAD, out)
+    assert size == sum(p.stat().st_size for p in out.iterdir() if p.name != "SHA256SUMS")
+    manifest = Manifest.load(out)
+    assert manifest.calibrated
+    assert manifest.contracts == ("response", "claims")
+    assert manifest.critic == Critic(path="critic")
+    torch.testing.assert_close(load_file(out / "critic.safetensors"), HEAD)
+    assert "lookup table, response" in (out / "README.md").read_text()
+    assert Manifest.load(shop.out / "merged").name == artefact.NAME
+    tensors = load_file(out / "adapter_model.safetensors")
+    assert "base_model.model.model.layers.1.self_attn.q_proj.lora_A.weight" in tensors
+    assert not any(".layers.0." in name for name in tensors)
+
+
+def test_the_merged_model_answers_as_the_adapted_one_does(folder, tmp_path):
+    model = fresh(folder)
+    with torch.no_grad():
+        for _, linear in model.adapters():
+            linear.lora_a.copy_(linear.lora_a.bfloat16())
+            linear.lora_b.normal_(std=0.1).copy_(linear.lora_b.bfloat16())
+    merged = write_merged(folder, artefact.peft_tensors(model), tmp_path / "merged")
+    ids = torch.tensor([[5, 6, 7, 50, 60]])
+    mask = torch.ones(1, 1, 5, 5, dtype=torch.bool).tril()
+    reference = AutoModelForCausalLM.from_pretrained(merged, dtype=torch.float32)
+    with torch.no_grad():
+        adapted = model.logits(model.hidden(ids, torch.arange(5)[None], mask))
+        torch.testing.assert_close(reference(ids).logits, adapted, atol=1e-3, rtol=1e-3)
+    assert Manifest.load(merged).calibrated is False
+
+
+def test_an_adapter_of_another_model_is_refused(folder, tmp_path):
+    stray = {f"base_model.model.model.layers.9.mlp.up_proj.lora_{x}.weight": torch.zeros(2, 2) for x in "AB"}
+    with pytest.raises(ValueError, match="does not belong"):
+        write_merged(folder, stray, tmp_path)
+
+
+def test_another_plan_in_the_same_folder_is_refused(folder, tmp_path):
+    Workshop(folder, tmp_path, SMALL)
+    assert plan.Plan.read(tmp_path / "plan.json") == SMALL
+    with pytest.raises(DataError, match="another plan"):
+        Workshop(folder, tmp_path, plan.Plan())
+
+
+def test_the_time_it_takes_is_told_for_every_stage(folder):
+    expected = plan.minutes(SMALL, fresh(folder))
+    assert list(expected) == ["warm-start", "samples", "empirical", "brier", "critic", "measured"]
+    assert all(cost > 0 for cost in expected.values())
+
+
+def test_an_artefact_that_is_too_large_is_refused(folder, tmp_path):
+    with pytest.raises(ValueError, match="lower the rank"):
+        artefact.export(fresh(folder), SMALL, {}, "", HEAD, tmp_path, limit=10_000)
+
+
+def test_exact_brier_moves_the_confidence_and_keeps_the_frame(folder, tmp_path):
+    vocabulary, model = Vocabulary(folder), fresh(folder)
+    ids = [*vocabulary.encode("Answer: 4\nConfidence: 0.50"), vocabulary.end]
+    (place,) = vocabulary.confidences(ids)
+    weights = [0.0 if i in (place, place + 1) else 1.0 for i in range(len(ids))]
+    right, wrong = (Response(ids, weights, Stated((place,), (v,))) for v in (1.0, 0.0))
+    rows = [lambda: pack([5, 6], [Branch([10], [right]), Branch([11], [wrong])])] * 60
+    training.train(model, rows, ExactBrier(vocabulary.digits), training.Schedule(2e-2), tmp_path)
+    curve = [json.loads(line) for line in (tmp_path / "curve.jsonl").read_text().splitlines()]
+    assert curve[-1]["brier"] < curve[0]["brier"] / 3
+    assert curve[-1]["anchor"] < curve[0]["anchor"]
+
+
+def judged(number: int, cell: str, confidence: float | None, valid: bool, claims=(), text="") -> Sample:
+    family, size = cell.split("/")
+    problem = Problem(family, int(size), (), "?", "1", (Step(1, "+", 2),))
+    graded = Graded(valid, confidence is None, confidence, tuple(claims))
+    return Sample(number, problem, "response", (), text, True, graded)
+
+
+def test_figures_stand_beside_a_lookup_table():
+    samples = [judged(i, cell, p, v) for i, (cell, p, v) in enumerate(
+        [("add/1", 0.9, True), ("add/1", 0.4, False), ("add/9", 0.1, False), ("add/9", 0.2, True), ("add/9", None, False)]
+    )]  # fmt: skip
+    found = figures(samples)
+    assert found["format"] == 0.8
+    assert found["auc"]["value"] == pytest.approx(3 / 4)
+    assert found["auc_within_cells"] == 1.0
+    table = lookup([judged(0, "add/1", 0.5, True), judged(1, "add/9", 0.5, False)], samples)
+    assert table == [1.0, 1.0, 0.0, 0.0, 0.0]
+    assert figures(samples, table)["auc"]["value"] == pytest.approx(7 / 12)
+    assert "| ours | 0.800 |" in markdown({"ours": found})
+
+
+def test_auc_within_cells_ignores_pairs_across_them():
+    assert auc_within([("a", 0.9, True), ("b", 0.1, False)]) is None
+    assert auc_within([("a", 0.5, True), ("a", 0.5, False), ("b", 0.9, False)]) == 0.5
+
+
+def test_single_claims_and_their_reasons():
+    text = (
+        'Solution:\n<Confidence value=0.70 text="no carry in 1 + 2">1 + 2 = 3</Confidence>\n'
+        '<Confidence value=0.95 text="sure">3 + 4 = 7</Confidence>\n'
+        '<Confidence value=0.20 text="hard">3 * 4 = 7</Confidence>\nAnswer:7'
+    )
+    sample = judged(0, "add/1", 0.2, False, [(0.7, True), (0.95, True), (0.2, False)], text)
+    assert claim_figures([sample])["n"] == 3
+    found = doubt([sample])
+    assert (found.claims, found.distinct, found.commonest, found.naming) == (2, 2, 0.5, 0.5)

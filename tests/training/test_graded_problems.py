@@ -1,0 +1,106 @@
+"""The graded problems: every family, their wording, their answers."""
+
+import random
+from fractions import Fraction
+
+import pytest
+
+from demur_training.errors import DataError
+from demur_training.graded.knowledge import CAPITALS, ELEMENTS
+from demur_training.graded.mix import FAMILIES, MIX, TRANSFER, distinct, draw, problems
+from demur_training.graded.problem import Problem, Step, calculate
+
+CELLS = sorted({*MIX, *TRANSFER})
+
+
+def drawn(cell: str, count: int = 30) -> list[Problem]:
+    rng = random.Random(cell)
+    return [draw(cell, rng) for _ in range(count)]
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_the_last_step_leads_to_the_answer(cell):
+    for problem in drawn(cell):
+        if problem.steps:
+            assert problem.answer is not None
+            assert Fraction(problem.answer).numerator == problem.steps[-1].result
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_every_step_uses_what_is_known_by_then_and_no_number_is_negative(cell):
+    for problem in drawn(cell):
+        known = set(problem.facts) | {"1", "2"}
+        for step in problem.steps:
+            assert {str(step.left), str(step.right)} <= known, problem
+            assert step.result >= 0
+            assert step.operation != "/" or step.left % step.right == 0
+            known.add(str(step.result))
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_questions_are_whole_and_say_what_they_are_about(cell):
+    for problem in drawn(cell):
+        assert "{" not in problem.question
+        assert problem.question[-1] in ".?"
+        assert problem.cell == cell
+        if problem.family not in ("next", "double", "half", "perimeter", "average", "equation", "unknowable"):
+            assert all(fact in problem.question for fact in problem.facts[1:] if problem.steps)
+
+
+@pytest.mark.parametrize("family", sorted(FAMILIES.keys() - {"capital", "element"}))
+def test_families_are_asked_in_many_wordings(family):
+    cell = next(cell for cell in CELLS if cell.startswith(family + "/"))
+    shapes = {"".join(c for c in p.question if not c.isdigit()) for p in drawn(cell, 120)}
+    assert len(shapes) >= 2 if family == "perimeter" else len(shapes) >= 3
+
+
+def test_same_seed_same_problems_other_seed_other_problems():
+    assert distinct("train", 50, 1) == distinct("train", 50, 1)
+    assert distinct("train", 50, 1) != distinct("train", 50, 2)
+
+
+def test_distinct_questions_are_distinct_and_the_mix_is_kept():
+    chosen = distinct("test", 1000, 0)
+    assert len({p.question for p in chosen}) == 1000
+    assert {p.cell for p in chosen} == set(MIX)
+
+
+def test_what_the_issue_asks_for_is_there():
+    assert {p.answer for p in drawn("unknowable/1")} == {None}
+    assert all(len(p.steps) >= 2 for p in drawn("sum_times/1"))
+    assert all(len(p.steps) == 3 for p in drawn("three_step/1"))
+
+
+def test_too_few_questions_are_an_error_that_says_so():
+    with pytest.raises(DataError, match="different questions"):
+        distinct("validation", 500, 0, {"add/1": 1})
+
+
+@pytest.mark.parametrize(("cell", "message"), [("sums/1", "no such family"), ("add/x", "no such family")])
+def test_a_family_nobody_knows_is_an_error(cell, message):
+    with pytest.raises(DataError, match=message):
+        draw(cell, random.Random(0))
+
+
+def test_a_held_out_family_is_never_trained_on():
+    with pytest.raises(DataError, match="held out"):
+        next(problems("train", 0, {"half/1": 1}))
+    with pytest.raises(DataError, match="held out"):
+        next(problems("transfer", 0, {"add/1": 1}))
+
+
+def test_known_facts():
+    assert CAPITALS["France"] == "Paris"
+    assert CAPITALS["India"] == "New Delhi"
+    assert ELEMENTS["iron"] == "Fe"
+    assert len(CAPITALS) > 80
+    assert len(ELEMENTS) > 40
+
+
+@pytest.mark.parametrize(
+    ("left", "operation", "right", "result"),
+    [(3, "+", 4, 7), (3, "-", 4, -1), (3, "*", 4, 12), (12, "/", 4, 3), (13, "mod", 4, 1)],
+)
+def test_calculations(left, operation, right, result):
+    assert calculate(left, operation, right) == result
+    assert str(Step(left, operation, right)) == f"{left} {operation} {right} = {result}"

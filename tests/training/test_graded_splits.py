@@ -1,0 +1,51 @@
+"""No rewording of one problem may stand on both sides of a split."""
+
+import random
+from collections import Counter
+
+import pytest
+
+from demur_training.graded.arithmetic import FAMILIES
+from demur_training.graded.mix import distinct, draw
+from demur_training.graded.problem import Problem
+from demur_training.graded.splits import HELD_OUT, split_of
+
+
+def test_rewordings_of_one_calculation_share_its_split():
+    seen: dict[tuple[str, ...], set[str]] = {}
+    wordings: dict[tuple[str, ...], set[str]] = {}
+    rng = random.Random(0)
+    for cell in ["add/1", "word_add/1", "subtract/1", "word_subtract/1", "multiply/11", "word_multiply/1"] * 300:
+        problem = draw(cell, rng)
+        seen.setdefault(problem.facts, set()).add(split_of(problem))
+        wordings.setdefault(problem.facts, set()).add(problem.question)
+    assert all(len(splits) == 1 for splits in seen.values())
+    assert max(len(questions) for questions in wordings.values()) > 3
+
+
+def test_order_of_the_operands_changes_nothing():
+    rng = random.Random(1)
+    for _ in range(200):
+        problem = FAMILIES["add"](rng, 2)
+        swapped = Problem("word_add", 2, (problem.facts[0], *sorted(problem.facts[1:], key=int)), "?", problem.answer)
+        assert split_of(problem) == split_of(swapped)
+
+
+def test_calculations_of_train_and_test_are_disjoint():
+    facts = {split: {p.facts for p in distinct(split, 400, 0)} for split in ("train", "validation", "test")}
+    assert not facts["train"] & facts["test"]
+    assert not facts["train"] & facts["validation"]
+    assert not facts["validation"] & facts["test"]
+
+
+def test_shares_of_the_splits():
+    rng = random.Random(2)
+    count = Counter(split_of(draw("multiply/33", rng)) for _ in range(4000))
+    assert count["train"] / 4000 == pytest.approx(0.68, abs=0.03)
+    assert count["test"] / 4000 == pytest.approx(0.20, abs=0.03)
+
+
+@pytest.mark.parametrize("family", sorted(HELD_OUT))
+def test_held_out_families_are_for_transfer_only(family):
+    rng = random.Random(3)
+    assert {split_of(draw(f"{family}/1", rng)) for _ in range(20)} == {"transfer"}
