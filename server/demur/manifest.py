@@ -2,6 +2,7 @@
 
 import json
 import logging
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -39,6 +40,12 @@ class Critic(BaseModel):
 
     path: str
     scale: Literal["unit", "signed"] = "unit"
+
+    def probability(self, value: float) -> float | None:
+        """The chance of success that V stands for, in [0, 1]; None where V is no number."""
+        if not math.isfinite(value):
+            return None
+        return min(max((value + 1) / 2 if self.scale == "signed" else value, 0.0), 1.0)
 
 
 class Manifest(BaseModel):

@@ -66,6 +66,23 @@ Answers = str | Sequence[str] | Script
 Source = Mapping[str, Answers] | Callable[[Sequence[Message]], Answers]
 
 
+END = 0
+"""The token after a text that came to its end."""
+_MARK = b"\xff" * 4
+"""What the number of a word's token begins with, so that it is none of the small numbers that prompts are made of."""
+
+
+def token_of(piece: str) -> int:
+    """The token of a word with the space before it: its bytes as one number, so that no vocabulary is needed."""
+    return int.from_bytes(_MARK + piece.encode(errors="surrogatepass"), "big")
+
+
+def piece_of(token: int) -> str:
+    """The text of a token; a number that is no token of a word, such as END, has none."""
+    marked = token.to_bytes((token.bit_length() + 7) // 8, "big")
+    return marked.removeprefix(_MARK).decode(errors="surrogatepass") if marked.startswith(_MARK) else ""
+
+
 def words(text: str) -> list[str]:
     """The chunks of a text: one word each, with the space before it. They join to the text."""
     chunks = _WORD.findall(text)
@@ -74,7 +91,7 @@ def words(text: str) -> list[str]:
 
 
 class ScriptedEngine:
-    """Implements `Engine`. A token is a word.
+    """Implements `Engine`. A token is a word; a text that stops ends with the token END, which is not counted.
 
     `source` maps a piece of the last message to its answers (the longest piece found in it wins; the demo answers
     what no piece fits), or computes them from the messages. `chunker` splits a text into chunks. `delay` is the
@@ -127,6 +144,10 @@ class ScriptedEngine:
             if not finished:
                 self.cancelled.append(request_id)
 
+    def pieces(self, token_ids: Sequence[int]) -> list[str]:
+        """What each token adds to the text, but for space after the last word."""
+        return [piece_of(token) for token in token_ids]
+
     async def check(self) -> None:
         if self._died is not None:
             raise self._died
@@ -157,18 +178,21 @@ class ScriptedEngine:
         self, script: Script, prompt: Prompt, sampling: Sampling, request_id: str
     ) -> AsyncGenerator[Chunk, None]:
         text = script.texts[_sample_index(request_id) % len(script.texts)]
-        word_ends = [match.end() for match in _WORD.finditer(text)]
-        cut = len(word_ends) > sampling.max_tokens
+        found = list(_WORD.finditer(text))
+        cut = len(found) > sampling.max_tokens
         if cut:
-            text = text[: word_ends[sampling.max_tokens - 1]]
-        chunks, shown = list(self._chunker(text)) or [""], 0
+            found = found[: sampling.max_tokens]
+            text = text[: found[-1].end()]
+        ids, word_ends = [token_of(word[0]) for word in found], [word.end() for word in found]
+        chunks, shown, tokens = list(self._chunker(text)) or [""], 0, 0
         ending: FinishReason | None = "length" if cut else script.finish_reason
         for i, piece in enumerate(chunks):
             await self._pace(script, i)
             shown += len(piece)
             last = i == len(chunks) - 1 and script.error is None
-            tokens = bisect_right(word_ends, shown)
-            yield Chunk(piece, (), ending if last else None, len(prompt.token_ids or ()), tokens)
+            before, tokens = tokens, bisect_right(word_ends, shown)
+            written = [*ids[before:tokens], *([END] if last and ending == "stop" else [])]
+            yield Chunk(piece, tuple(written), ending if last else None, len(prompt.token_ids or ()), tokens)
         await self._pace(script, max(len(chunks), script.error_after))
 
     async def _pace(self, script: Script, chunks_out: int) -> None:

@@ -1,0 +1,96 @@
+"""The critic port: token ids in, one value for each of them out; and the fake that ships.
+
+A critic is the value model of a PPO run. Its value at a token is the success it expects of an answer that has come so
+far; of single steps it says nothing.
+"""
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Protocol, runtime_checkable
+
+from demur.engine.base import EngineError
+from demur.engine.scripted import piece_of
+
+
+class CriticUnavailable(EngineError):
+    """The critic that the model comes with cannot be loaded."""
+
+
+class Critic(Protocol):
+    """The value head of a model, over token ids that its generator wrote. It generates nothing."""
+
+    async def values(self, token_ids: Sequence[int], *, request_id: str) -> list[float]:
+        """The head's output at each token, as it is: no sigmoid, no clipping. One prefill.
+
+        Cancelling stops the work. Raises CriticUnavailable, EngineDead, EngineOverloaded, or EngineError.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Stop the critic and free what it holds."""
+        ...
+
+
+@runtime_checkable
+class Spelling(Protocol):
+    """An engine that knows the text of its tokens."""
+
+    def pieces(self, token_ids: Sequence[int]) -> list[str]:
+        """What each token of one output adds to its text. They join to the text."""
+        ...
+
+
+class OnDemand:
+    """A critic that is loaded once, when it is first asked for. Whoever asks meanwhile waits."""
+
+    def __init__(self, load: Callable[[], Awaitable[Critic]]) -> None:
+        self._load = load
+        self._loading: asyncio.Future[Critic] | None = None
+
+    async def ready(self) -> Critic:
+        """The critic, loaded now unless it is already. One that cannot be loaded is not tried again."""
+        if self._loading is None:
+            self._loading = asyncio.ensure_future(self._load())
+        return await asyncio.shield(self._loading)  # a caller that gives up does not stop it for the others
+
+    async def values(self, token_ids: Sequence[int], *, request_id: str) -> list[float]:
+        return await (await self.ready()).values(token_ids, request_id=request_id)
+
+    async def close(self) -> None:
+        """Also while it is being loaded."""
+        if self._loading is None:
+            return
+        self._loading.cancel()
+        with contextlib.suppress(asyncio.CancelledError, EngineError):
+            await (await self._loading).close()
+
+
+class ScriptedCritic:
+    """A critic for the scripted engine. A token's value is what its word is mapped to, else that of the one before.
+
+    `start` is the value of the prompt. `asked` holds the sequences it was shown.
+    """
+
+    def __init__(
+        self, values: Mapping[str, float] | None = None, *, start: float = 0.5, error: EngineError | None = None
+    ) -> None:
+        self._values = values or {}
+        self._start = start
+        self._error = error
+        self.asked: deque[tuple[int, ...]] = deque(maxlen=1000)
+
+    async def values(self, token_ids: Sequence[int], *, request_id: str) -> list[float]:
+        self.asked.append(tuple(token_ids))
+        await asyncio.sleep(0)
+        if self._error is not None:
+            raise self._error
+        found, value = list[float](), self._start
+        for token in token_ids:
+            value = self._values.get(piece_of(token).strip(), value)
+            found.append(value)
+        return found
+
+    async def close(self) -> None:
+        self._error = self._error or CriticUnavailable("the scripted critic was closed")
