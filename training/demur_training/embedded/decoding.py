@@ -98,7 +98,7 @@ class _Run:
     def _forward(self, ids: Tensor, positions: Tensor, start: int, mask: Tensor) -> Tensor:
         """Hidden states of new positions, written to the cache from `start` on; `mask` [batch, new, cached]."""
         model, end = self.model, start + ids.shape[1]
-        x = F.embedding(ids, model.embedding)
+        x = model.embed(ids)
         cos, sin = model.rotation(positions)
         for layer, (keys, values), past in zip(model.blocks, self.own.layers, self.shared.layers, strict=True):
             q, k, v = layer.project(x, cos, sin)
@@ -128,7 +128,7 @@ def _attend(q: Tensor, shared: tuple[Tensor, Tensor], own: tuple[Tensor, Tensor]
     there = there.reshape(kv, batch, heads // kv, new, -1).permute(1, 0, 2, 3, 4)
     here = grouped.flatten(2, 3) @ own[0].transpose(2, 3)
     here = here.unflatten(2, (heads // kv, new)).masked_fill(~mask[:, None, None], float("-inf"))
-    weights = torch.cat((there, here), -1).softmax(-1)
+    weights = torch.cat((there, here), -1).float().softmax(-1).to(q.dtype)
     first, second = weights.split([there.shape[-1], here.shape[-1]], -1)
     out = (first.permute(1, 0, 2, 3, 4).reshape(kv, -1, first.shape[-1]) @ shared[1][0]).reshape(
         kv, batch, heads // kv, new, dim
@@ -140,19 +140,21 @@ def _attend(q: Tensor, shared: tuple[Tensor, Tensor], own: tuple[Tensor, Tensor]
 def _choose(logits: Tensor, temperature: float, dice: torch.Generator) -> Tensor:
     if temperature == 0:
         return logits.argmax(-1)
-    noise = torch.empty_like(logits).exponential_(generator=dice)
-    return ((logits / temperature).softmax(-1) / noise).argmax(-1)
+    below = (logits / temperature).softmax(-1).cumsum(-1)  # one die a row: four times faster than one a token
+    thrown = torch.rand(len(logits), 1, generator=dice) * below[:, -1:]
+    return torch.searchsorted(below, thrown, right=True)[:, 0].clamp(max=logits.shape[1] - 1)
 
 
 def _room(model: Llama, batch: int, width: int) -> Past:
     shape = model.shape
     size = (batch, shape.kv_heads, width, shape.head_dim)
-    return Past([(torch.zeros(size), torch.zeros(size)) for _ in range(shape.layers)])
+    kind = model.embedding.dtype
+    return Past([(torch.zeros(size, dtype=kind), torch.zeros(size, dtype=kind)) for _ in range(shape.layers)])
 
 
 def _prefill_prefix(model: Llama, prefix: Sequence[int]) -> Past:
     """Keys and values of the instructions, with a batch of one."""
-    x = F.embedding(torch.tensor([list(prefix)]), model.embedding)
+    x = model.embed(torch.tensor([list(prefix)]))
     cos, sin = model.rotation(torch.arange(len(prefix))[None])
     groups = model.shape.heads // model.shape.kv_heads
     kept: list[tuple[Tensor, Tensor]] = []

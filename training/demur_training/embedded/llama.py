@@ -47,7 +47,10 @@ class Shape:
 
 
 class Linear(nn.Module):
-    """A frozen projection, plus a trainable product of rank `rank` that starts at zero."""
+    """A frozen projection, plus a trainable product of rank `rank` that starts at zero.
+
+    It computes in the precision of `weight`; the adapter itself is float32, so that small steps are not lost.
+    """
 
     def __init__(self, weight: Tensor, rank: int) -> None:
         super().__init__()
@@ -59,17 +62,23 @@ class Linear(nn.Module):
             self.lora_b = nn.Parameter(torch.zeros(weight.shape[0], rank))
 
     def forward(self, x: Tensor) -> Tensor:
+        x = x.to(self.weight.dtype)
         y = F.linear(x, self.weight)
         if self.rank and not self.folded:
-            y = y + F.linear(F.linear(x, self.lora_a), self.lora_b)
+            y = y + F.linear(F.linear(x, self.lora_a.to(x.dtype)), self.lora_b.to(x.dtype))
         return y
 
     @torch.no_grad()
     def fold(self, sign: int) -> None:
-        """Put the adapter into the weight (+1) or take it out again (-1)."""
-        if self.rank and self.folded == (sign < 0):
-            self.weight += sign * (self.lora_b @ self.lora_a)
-            self.folded = sign > 0
+        """Put the adapter into the weight (+1) or take it out again (-1), which leaves no rounding behind."""
+        if self.rank and sign > 0 and not self.folded:
+            change = self.lora_b @ self.lora_a
+            self._plain = self.weight.data
+            self.weight.data = (self.weight.float() + change).to(self.weight.dtype)
+            self.folded = True
+        elif self.rank and sign < 0 and self.folded:
+            self.weight.data = self._plain
+            self.folded = False
 
 
 @dataclass(slots=True)
@@ -89,8 +98,8 @@ class Layer(nn.Module):
     def __init__(self, shape: Shape, weights: dict[str, Tensor], prefix: str, rank: int) -> None:
         super().__init__()
         self.shape = shape
-        self.norm_in = nn.Parameter(weights[f"{prefix}input_layernorm.weight"], requires_grad=False)
-        self.norm_mid = nn.Parameter(weights[f"{prefix}post_attention_layernorm.weight"], requires_grad=False)
+        self.norm_in = nn.Parameter(weights[f"{prefix}input_layernorm.weight"].float(), requires_grad=False)
+        self.norm_mid = nn.Parameter(weights[f"{prefix}post_attention_layernorm.weight"].float(), requires_grad=False)
 
         def linear(name: str) -> Linear:
             return Linear(weights[f"{prefix}{_block(name)}.{name}.weight"], rank)
@@ -102,7 +111,7 @@ class Layer(nn.Module):
         """Queries, keys and values [batch, heads, positions, head dim], rotated to their positions."""
         h = _norm(x, self.norm_in, self.shape.eps)
         q, k, v = (_heads(p(h), self.shape.head_dim) for p in (self.q_proj, self.k_proj, self.v_proj))
-        return _rotate(q, cos, sin), _rotate(k, cos, sin), v
+        return _rotate(q, cos, sin).to(v.dtype), _rotate(k, cos, sin).to(v.dtype), v
 
     def finish(self, x: Tensor, attended: Tensor) -> Tensor:
         """What follows attention: [batch, heads, positions, head dim] back into the residual stream."""
@@ -112,12 +121,18 @@ class Layer(nn.Module):
 
 
 class Llama(nn.Module):
-    """`adapted` counts the layers, from the top, that carry an adapter; the lower ones cost no backward pass."""
+    """`adapted` counts the layers, from the top, that carry an adapter; the lower ones cost no backward pass.
 
-    def __init__(self, folder: Path, *, rank: int = 0, adapted: int | None = None) -> None:
+    Projections, attention and logits compute in `precision`; norms and the residual stream in float32. bfloat16 is
+    what the weights are stored in and what vLLM serves, and twice as fast on a CPU that has instructions for it.
+    """
+
+    def __init__(
+        self, folder: Path, *, rank: int = 0, adapted: int | None = None, precision: torch.dtype = torch.float32
+    ) -> None:
         super().__init__()
         self.shape = Shape.read(folder)
-        weights = {name: w.float() for name, w in load_file(folder / "model.safetensors").items()}
+        weights = {name: w.to(precision) for name, w in load_file(folder / "model.safetensors").items()}
         self.frozen = self.shape.layers - (self.shape.layers if adapted is None else adapted)
         self.blocks = [
             Layer(self.shape, weights, f"model.layers.{i}.", rank if i >= self.frozen else 0)
@@ -125,7 +140,7 @@ class Llama(nn.Module):
         ]
         self.layers = nn.ModuleList(self.blocks)
         self.embedding = nn.Parameter(weights["model.embed_tokens.weight"], requires_grad=False)
-        self.norm_out = nn.Parameter(weights["model.norm.weight"], requires_grad=False)
+        self.norm_out = nn.Parameter(weights["model.norm.weight"].float(), requires_grad=False)
         head = weights.get("lm_head.weight")
         self.head = self.embedding if head is None else nn.Parameter(head, requires_grad=False)
         half = torch.arange(0, self.shape.head_dim, 2) / self.shape.head_dim
@@ -152,7 +167,7 @@ class Llama(nn.Module):
     def hidden(self, ids: Tensor, positions: Tensor, mask: Tensor) -> Tensor:
         """Final hidden states [batch, positions, width]; `mask` [batch, 1, positions, positions] is True where a
         position may look."""
-        x = F.embedding(ids, self.embedding)
+        x = self.embed(ids)
         cos, sin = self.rotation(positions)
         groups = self.shape.heads // self.shape.kv_heads
         for i, layer in enumerate(self.blocks):
@@ -162,8 +177,11 @@ class Llama(nn.Module):
                 x = layer.finish(x, F.scaled_dot_product_attention(q, k, v, attn_mask=mask))
         return _norm(x, self.norm_out, self.shape.eps)
 
+    def embed(self, ids: Tensor) -> Tensor:
+        return F.embedding(ids, self.embedding).float()
+
     def logits(self, hidden: Tensor) -> Tensor:
-        return F.linear(hidden, self.head)
+        return F.linear(hidden.to(self.head.dtype), self.head).float()
 
 
 def _block(projection: str) -> str:

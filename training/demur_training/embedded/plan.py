@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import torch
 
@@ -20,24 +20,26 @@ class Plan:
     """Counts are problems, in pairs for the response and the claims contract. `limits` are the tokens an answer may
     take, several times what the warm start shows. `adapted` are the layers, from the top, that get an adapter.
 
-    `school` are GSM8K problems in the warm start; they need its file.
+    `school` are GSM8K problems, in the warm start and among the sampled ones; they need its file. `precision` is what
+    the network computes in; adapters are float32.
     """
 
     seed: int = 0
     rank: int = 32
     adapted: int = 22
     row_tokens: int = 850
-    warm: tuple[int, int] = (1600, 400)
-    school: int = 80
-    sampled: tuple[int, int] = (400, 160)
-    samples: int = 8
+    precision: Literal["float32", "bfloat16"] = "bfloat16"
+    warm: tuple[int, int] = (2400, 600)
+    school: tuple[int, int] = (80, 40)
+    sampled: tuple[int, int] = (600, 200)
+    samples: int = 6
     critic_samples: int = 2
     measured: tuple[int, int] = (1000, 300)
     warm_rate: float = 1e-3
     empirical_rate: float = 3e-4
     brier_rate: float = 3e-4
     batch: int = 128
-    limits: tuple[int, int] = (72, 240)
+    limits: tuple[int, int] = (96, 240)
 
     @classmethod
     def read(cls, path: Path) -> Self:

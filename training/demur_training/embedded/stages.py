@@ -11,7 +11,7 @@ measured     validation problems, before and after; test problems only when aske
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
@@ -32,13 +32,16 @@ from demur_training.embedded.training import Schedule, load_adapter, train
 from demur_training.errors import DataError
 from demur_training.graded.gsm8k import read_gsm8k
 from demur_training.graded.histogram import chance_by, difficulty, table
-from demur_training.graded.mix import MIX, distinct, problems
+from demur_training.graded.mix import MIX, SHOWN, distinct, problems
 from demur_training.graded.problem import Problem
 from demur_training.graded.splits import Split, split_of
 
 CONTRACTS: tuple[Contract, ...] = ("response", "claims")
-WITH_STEPS = {cell: share for cell, share in MIX.items() if not cell.startswith("capital")}
-"""Claims are about calculations, or about there being nothing to know."""
+
+
+def with_steps(mix: Mapping[str, float]) -> dict[str, float]:
+    """Without capitals: claims are about calculations, or about there being nothing to know."""
+    return {cell: share for cell, share in mix.items() if not cell.startswith("capital")}
 
 
 @dataclass(slots=True)
@@ -69,7 +72,7 @@ class Workshop:
     def model(self, stage: str | None = None) -> Llama:
         """The base with fresh adapters, or with those of a finished stage."""
         torch.manual_seed(self.plan.seed)
-        model = Llama(self.base, rank=self.plan.rank, adapted=self.plan.adapted)
+        model = Llama(self.base, rank=self.plan.rank, adapted=self.plan.adapted, precision=self._precision)
         if stage:
             load_adapter(model, self.out / stage / "adapter.pt")
         return model
@@ -80,7 +83,11 @@ class Workshop:
         if not (folder / "demur.json").exists():
             write_merged(self.base, peft_tensors(self.model("brier")), folder)
             manifest(self.plan, {}).write(folder)
-        return Llama(folder)
+        return Llama(folder, precision=self._precision)
+
+    @property
+    def _precision(self) -> torch.dtype:
+        return getattr(torch, self.plan.precision)
 
     def warm_start(self, vocabulary: Vocabulary) -> None:
         plan = self.plan
@@ -140,7 +147,9 @@ class Workshop:
     def _draw(self, model: Llama, vocabulary: Vocabulary, samples: int, name: str, seed: int) -> list[Sample]:
         plan, drawn = self.plan, list[Sample]()
         for contract, count, limit in zip(CONTRACTS, plan.sampled, plan.limits, strict=True):
-            chosen = distinct("train", count, plan.seed + 1000, MIX if contract == "response" else WITH_STEPS)
+            chosen = distinct("train", count, plan.seed + 1000, MIX if contract == "response" else with_steps(MIX))
+            if contract == "response":
+                chosen += self._school()[plan.school[0] :]
             how = Sampling(contract, samples, seed, limit, batch=plan.batch)
             drawn += draw(model, vocabulary, chosen, how, self.out / "samples" / f"{name}{contract}.jsonl")
         return drawn
@@ -148,10 +157,10 @@ class Workshop:
     def _shown(self) -> Iterator[tuple[Problem, Contract]]:
         """Graded problems under both contracts, then school problems, every fourth of them as claims."""
         for seed, (contract, count) in enumerate(zip(CONTRACTS, self.plan.warm, strict=True), self.plan.seed):
-            mix = MIX if contract == "response" else WITH_STEPS
+            mix = SHOWN if contract == "response" else with_steps(SHOWN)
             for problem in islice(problems("train", seed, mix), count):
                 yield problem, contract
-        for i, problem in enumerate(self._school()):
+        for i, problem in enumerate(self._school()[: self.plan.school[0]]):
             yield problem, CONTRACTS[i % 4 == 3]
 
     def _judged(self, model: Llama, vocabulary: Vocabulary, samples: list[Sample]) -> list[float | None]:
@@ -161,14 +170,14 @@ class Workshop:
         return [None if s.graded.violation else p for s, p in zip(samples, found, strict=True)]
 
     def _steps(self, split: Split) -> dict[str, float] | None:
-        return None if split == "transfer" else WITH_STEPS
+        return None if split == "transfer" else with_steps(MIX)
 
     def _school(self) -> list[Problem]:
         if self.gsm8k is None:
             return []
         found = [p for p in read_gsm8k(self.gsm8k) if split_of(p) == "train"]
         random.Random(self.plan.seed).shuffle(found)
-        return found[: self.plan.school]
+        return found[: sum(self.plan.school)]
 
 
 def histogram(drawn: list[Sample]) -> str:

@@ -15,6 +15,21 @@ from demur_training.graded.splits import HELD_OUT, Split, split_of
 
 FAMILIES: Mapping[str, arithmetic.Draw] = {**arithmetic.FAMILIES, **knowledge.FAMILIES}
 
+SHOWN: Mapping[str, float] = {
+    "add/1": 3, "add/2": 4, "add/3": 4, "add/4": 3, "add/6": 2,
+    "subtract/1": 3, "subtract/2": 4, "subtract/3": 3, "subtract/5": 2,
+    "multiply/11": 4, "multiply/21": 4, "multiply/22": 3, "multiply/33": 2, "multiply/44": 4,
+    "divide/1": 3, "divide/2": 2, "remainder/2": 2, "remainder/3": 2,
+    "next/2": 3, "next/3": 3, "tens/1": 3, "tens/2": 3, "double/1": 3, "double/2": 3, "double/4": 2,
+    "equation/1": 2, "equation/2": 3, "fraction/1": 3,
+    "sum_times/1": 3, "sum_times/2": 3, "times_plus/1": 4, "times_plus/2": 3, "plus_minus/1": 3, "plus_minus/2": 3,
+    "three_step/1": 2, "three_step/2": 2,
+    "word_add/1": 2, "word_add/2": 2, "word_subtract/2": 2, "word_multiply/1": 2, "word_multiply/2": 2,
+    "word_times_plus/1": 3, "word_plus_minus/2": 2,
+    "capital/1": 4, "unknowable/1": 7,
+}  # fmt: skip
+"""What the warm start shows: some of everything."""
+
 MIX: Mapping[str, float] = {
     "add/1": 3, "add/2": 4, "add/3": 4, "add/4": 3, "add/6": 2,
     "subtract/1": 3, "subtract/2": 4, "subtract/3": 3, "subtract/5": 2,
@@ -28,6 +43,7 @@ MIX: Mapping[str, float] = {
     "word_times_plus/1": 3, "word_plus_minus/2": 2,
     "capital/1": 4, "unknowable/1": 7,
 }  # fmt: skip
+"""What is sampled, calibrated and measured."""
 
 TRANSFER: Mapping[str, float] = {
     "half/1": 1, "half/2": 1, "average/1": 1, "average/2": 1, "perimeter/1": 1, "perimeter/2": 1,
