@@ -48,7 +48,7 @@ def test_an_unknown_recipe_is_refused() -> None:
 
 
 def test_trl_trains_with_it(tiny_model: Path, tmp_path: Path) -> None:
-    trl = pytest.importorskip("trl", reason="TRL is not installed: pip install 'trl>=1.16'")
+    import trl
     from datasets import Dataset
 
     asked = [{"prompt": [{"role": "user", "content": f"What is {i}+{i}?"}], "answer": str(2 * i)} for i in range(4)]
