@@ -6,6 +6,7 @@ import sys
 import traceback
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Protocol
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
@@ -17,6 +18,28 @@ _TWENTIETHS = [i / 20 for i in range(1, 21)]
 _LATENCIES = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600]
 
 
+class Amount(Protocol):
+    @property
+    def samples(self) -> int: ...
+    @property
+    def tokens(self) -> int: ...
+
+
+class Door(Protocol):
+    """What admission tells about itself."""
+
+    @property
+    def room(self) -> Amount: ...
+    @property
+    def inside(self) -> Amount: ...
+    @property
+    def waiting_room(self) -> Amount: ...
+    @property
+    def waiting(self) -> Amount: ...
+    @property
+    def waiting_requests(self) -> int: ...
+
+
 class Metrics:
     """The metrics of one app, in a registry of their own, so that two apps in one process do not mix."""
 
@@ -26,7 +49,7 @@ class Metrics:
         self.in_flight = Gauge("demur_requests_in_flight", "HTTP requests being answered.", registry=registry)
         self.first_event = Histogram(
             "demur_time_to_first_event_seconds",
-            "From a request to the first bytes of its reply.",
+            "From a request to the first bytes of its reply that say something.",
             ["endpoint"],
             buckets=_LATENCIES,
             registry=registry,
@@ -57,12 +80,43 @@ class Metrics:
             ["contract", "state"],
             registry=registry,
         )
+        self.refused = Counter(
+            "demur_refused",
+            "Requests turned away at the door: queue_full, pushed_out for another caller, stopping.",
+            ["reason"],
+            registry=registry,
+        )
+        self.queue_seconds = Histogram(
+            "demur_queue_seconds",
+            "How long admitted requests had waited.",
+            buckets=_LATENCIES,
+            registry=registry,
+        )
         self.tokens = Counter("demur_tokens", "Tokens read and written.", ["kind"], registry=registry)
 
     def watch_engine(self, running: Callable[[], float]) -> None:
         """Expose how many samples the engine is working on."""
-        gauge = Gauge("demur_engine_running_samples", "Samples inside the engine right now.", registry=self.registry)
-        gauge.set_function(running)
+        self._watch("demur_engine_running_samples", "Samples inside the engine right now.", running)
+
+    def watch_ready(self, ready: Callable[[], bool]) -> None:
+        """Expose whether the engine takes work."""
+        self._watch("demur_engine_ready", "1 when the engine took work at the last look, else 0.", ready)
+
+    def watch_admission(self, door: Door) -> None:
+        """Expose how full the server is, beside its limits."""
+        running, waits = "of the requests being answered", "of the requests that wait"
+        self._watch("demur_running_samples", f"Samples {running}.", lambda: door.inside.samples)
+        self._watch("demur_running_samples_limit", "Beyond it requests wait.", lambda: door.room.samples)
+        self._watch("demur_running_tokens", f"Tokens {running}, at most.", lambda: door.inside.tokens)
+        self._watch("demur_running_tokens_limit", "Beyond it requests wait.", lambda: door.room.tokens)
+        self._watch("demur_queued_requests", "Requests that wait.", lambda: door.waiting_requests)
+        self._watch("demur_queued_samples", f"Samples {waits}.", lambda: door.waiting.samples)
+        self._watch("demur_queued_samples_limit", "Beyond it comes a 429.", lambda: door.waiting_room.samples)
+        self._watch("demur_queued_tokens", f"Tokens {waits}, at most.", lambda: door.waiting.tokens)
+        self._watch("demur_queued_tokens_limit", "Beyond it comes a 429.", lambda: door.waiting_room.tokens)
+
+    def _watch(self, name: str, meaning: str, value: Callable[[], float]) -> None:
+        Gauge(name, meaning, registry=self.registry).set_function(value)
 
     def answered(self, endpoint: str, final: Final) -> None:
         """Count one answer."""

@@ -9,6 +9,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1)]
+Natural = Annotated[int, Field(ge=0)]
 
 
 class Settings(BaseSettings):
@@ -35,6 +36,11 @@ class Settings(BaseSettings):
     max_samples: Count = Field(default=64, description="Samples drawn for one request, all choices together.")
     timeout: Seconds = Field(default=120.0, description="Seconds for one request that names no timeout.")
     max_timeout: Seconds = Field(default=600.0, description="The longest timeout a request may name, in seconds.")
+
+    max_running_samples: Count = Field(default=256, description="Samples the engine works on at once; others wait.")
+    max_running_tokens: Count = Field(default=1 << 20, description="Tokens these may read and write, all together.")
+    max_queued_samples: Natural = Field(default=1024, description="Samples that may wait; past it comes a 429.")
+    max_queued_tokens: Natural = Field(default=1 << 22, description="Tokens these may read and write, all together.")
 
     keep_alive: Seconds = Field(default=10.0, description="Seconds of silence before a stream gets a comment line.")
     shutdown_timeout: Count = Field(default=30, description="Seconds for requests in flight when the server stops.")

@@ -35,7 +35,7 @@ async def events_of(output: str, sizes: list[int], fields: dict[str, Any]) -> li
     engine = ScriptedEngine(lambda messages: output, chunker=cut)
     answerer = Answerer(engine, MANIFEST, SETTINGS, clock=lambda: 0)
     question = Question(TURNS, Asked(**fields))
-    return [event async for event in answerer.stream(question, answer_id="ans")]
+    return [event async for event in answerer.stream(answerer.order(question), answer_id="ans")]
 
 
 def fold(events: list[Event]) -> tuple[str, list[Any]]:

@@ -3,7 +3,8 @@ from contextlib import aclosing
 
 import pytest
 
-from demur.answering.drawing import Arrival, Deadline, Draw, draw
+from demur.answering.deadline import Deadline
+from demur.answering.drawing import Arrival, Draw, draw
 from demur.answering.errors import DeadlineExceeded
 from demur.answering.ids import encode, new_id
 from demur.engine.base import EngineError, Message, Sampling

@@ -203,7 +203,8 @@ def test_formulas_are_grouped_by_value_where_a_grader_runs() -> None:
     question = Question((Message(role="user", content="q"),), Asked(samples=3, selection="majority"))
 
     async def vote(grader: Grader | None) -> Final:
-        return await Answerer(engine(*outputs), manifest, Settings(), grader=grader).answer(question, answer_id="a")
+        answerer = Answerer(engine(*outputs), manifest, Settings(), grader=grader)
+        return await answerer.answer(answerer.order(question), answer_id="a")
 
     with Grader() as grader:
         graded = asyncio.run(vote(grader)).answer.samples

@@ -7,11 +7,12 @@ from contextlib import aclosing
 from demur import prompts
 from demur.answering.answer import Identity, build_answer
 from demur.answering.asked import Question
-from demur.answering.drawing import Deadline, Draw, draw
+from demur.answering.drawing import Draw, draw
 from demur.answering.errors import InvalidRequest
 from demur.answering.events import Event, Final, Progress
+from demur.answering.order import Order
 from demur.answering.plan import Plan, fit, make_plan, numbered
-from demur.answering.rounds import Round, round_for, usage_of
+from demur.answering.rounds import Round, round_for, usage_of, written
 from demur.answering.showing import Throttle
 from demur.answering.votes import keys_by
 from demur.engine.base import Engine, EngineDead, EngineError, EngineOverloaded
@@ -45,34 +46,44 @@ class Answerer:
         self._grader = grader
         self._clock = clock
 
-    async def answer(self, question: Question, *, answer_id: str, first_sample: int = 0) -> Final:
+    def order(self, question: Question, settings: Settings | None = None) -> Order:
+        """The question checked, its timeout running. `settings` are for this caller, where they are not everybody's.
+
+        Raises InvalidRequest, NotAllowed or UnknownModel.
+        """
+        return Order(question, make_plan(question, self.manifest, settings or self.settings))
+
+    async def answer(self, order: Order, *, answer_id: str, first_sample: int = 0) -> Final:
         """The last event of `stream`."""
-        async with aclosing(self.stream(question, answer_id=answer_id, first_sample=first_sample)) as events:
+        async with aclosing(self.stream(order, answer_id=answer_id, first_sample=first_sample)) as events:
             async for event in events:
                 if isinstance(event, Final):
                     return event
         raise RuntimeError("a stream of events ends with the answer or raises")
 
-    async def stream(self, question: Question, *, answer_id: str, first_sample: int = 0) -> AsyncGenerator[Event, None]:
+    async def stream(self, order: Order, *, answer_id: str, first_sample: int = 0) -> AsyncGenerator[Event, None]:
         """Events in order, `Final` last. Closing the generator stops the work in the engine.
 
         `first_sample` numbers the samples when one request asks for several answers: sample i is drawn with seed
         + i, and the engine knows it as `answer_id-i`. Raises AnsweringError or EngineError.
         """
-        plan = make_plan(question, self.manifest, self.settings)
-        deadline, throttle = Deadline(plan.timeout), Throttle(PROGRESS_INTERVAL)
-        wanted = await deadline.bound(self._prepare(question, plan, answer_id, first_sample))
+        plan, throttle = order.plan, Throttle(PROGRESS_INTERVAL)
+        wanted = await order.deadline.bound(self._prepare(order.question, plan, answer_id, first_sample))
         current = round_for(plan, keys_by(self._grader))
-        async with aclosing(draw(self.engine, wanted, deadline)) as arrivals:
-            async for i, chunk in arrivals:
-                taking = current.take(i, chunk)
-                shown = await (deadline.bound(taking) if chunk is None else taking)
-                for event in shown:
-                    yield event
-                if current.over:
-                    break
-                if not shown and throttle.due():
-                    yield Progress(sum(sample.tokens for sample in current.samples))
+        try:
+            async with aclosing(draw(self.engine, wanted, order.deadline)) as arrivals:
+                async for i, chunk in arrivals:
+                    taking = current.take(i, chunk)
+                    shown = await (order.deadline.bound(taking) if chunk is None else taking)
+                    for event in shown:
+                        yield event
+                    if current.over:
+                        break
+                    if not shown and throttle.due():
+                        yield Progress(written(current))
+        finally:
+            order.tokens += len(wanted.prompt.token_ids or ()) or order.prompt_tokens
+            order.tokens += written(current)
         yield self._final(answer_id, plan, current)
 
     async def _prepare(self, question: Question, plan: Plan, answer_id: str, first: int) -> Draw:

@@ -1,36 +1,15 @@
 """Samples of one prompt, drawn from the engine until they end, the deadline passes or the caller stops listening."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import TypeVar
 
-from demur.answering.errors import DeadlineExceeded
+from demur.answering.deadline import Deadline
 from demur.engine.base import Chunk, Engine, Prompt, Sampling
 
-T = TypeVar("T")
 Arrival = tuple[int, Chunk | None]
 """A chunk of the i-th sample; None when that sample is over."""
-
-
-class Deadline:
-    """The moment at which one request gives up; everything it waits for goes through `bound`."""
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._at = asyncio.get_running_loop().time() + seconds
-
-    async def bound(self, awaitable: Awaitable[T]) -> T:
-        """Await it, but no longer than to the deadline. Raises DeadlineExceeded."""
-        scope = asyncio.timeout_at(self._at)
-        try:
-            async with scope:
-                return await awaitable
-        except TimeoutError:
-            if scope.expired():
-                raise DeadlineExceeded(f"no answer within {self._seconds:g} seconds", "timeout") from None
-            raise
 
 
 @dataclass(frozen=True, slots=True)

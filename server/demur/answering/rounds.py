@@ -109,6 +109,11 @@ class ManySamples:
         return tuple(sample.state for sample in self._vote.samples)
 
 
+def written(current: Round) -> int:
+    """Tokens of all samples so far; where the engine does not count them, chunks."""
+    return sum(sample.tokens for sample in current.samples)
+
+
 def usage_of(current: Round) -> Usage:
     """Tokens and samples so far, and for good once the round is over."""
     samples = current.samples

@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from pydantic import TypeAdapter
 
-from demur.answering import Answer, Event, Final, Question, new_id
+from demur.answering import Answer, Event, Final, Order, new_id
 from demur.answering.events import ClaimGiven, Delta, Progress, Reset, SampleDone
 from demur.api.context import Context, Shared
 from demur.api.documented import errors, one_of_events, streamed
@@ -49,22 +49,29 @@ _EXAMPLE = 'event: progress\ndata: {"tokens": 12}\n\nevent: answer\ndata: {"deci
 @router.post("/v1/answers", response_model=Answer, responses=errors() | streamed(_STREAM, _EVENTS, _EXAMPLE))
 async def create_answer(asked: AnswerRequest, request: Request, context: Shared) -> Response:
     """Answer a question, or abstain when the confidence is below the risk threshold."""
-    question, answer_id = asked.to_question(), new_id("ans")
+    order, answer_id = context.order(request, asked.to_question()), new_id("ans")
     if asked.stream:
         return EventStream(
-            _frames(context, request, question, answer_id),
+            _frames(context, request, order, answer_id),
             keep_alive=context.answerer.settings.keep_alive,
             on_error=lambda error: _error_frame(context, request, error),
         )
-    final = await unless_disconnected(request, context.answerer.answer(question, answer_id=answer_id))
-    context.record(request, final)
+    final = await unless_disconnected(request, _answer(context, request, order, answer_id))
     return Response(ANSWER.dump_json(final.answer), media_type="application/json")
 
 
-async def _frames(
-    context: Context, request: Request, question: Question, answer_id: str
-) -> AsyncGenerator[bytes, None]:
-    async with aclosing(context.answerer.stream(question, answer_id=answer_id)) as events:
+async def _answer(context: Context, request: Request, order: Order, answer_id: str) -> Final:
+    async with context.admitted(request, order):
+        final = await context.answerer.answer(order, answer_id=answer_id)
+    context.record(request, final)
+    return final
+
+
+async def _frames(context: Context, request: Request, order: Order, answer_id: str) -> AsyncGenerator[bytes, None]:
+    async with (
+        context.admitted(request, order),
+        aclosing(context.answerer.stream(order, answer_id=answer_id)) as events,
+    ):
         async for event in events:
             if isinstance(event, Final):
                 context.record(request, event)

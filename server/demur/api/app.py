@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 import demur
 from demur.answering import Answerer, AnsweringError
 from demur.api import answers, models, operations, web
+from demur.api.admission import Admission, Load
 from demur.api.boundary import Boundary
 from demur.api.chat import routes as chat
 from demur.api.context import Context
@@ -47,7 +48,7 @@ def create_app(
     `app.state.context.vitals.on_death` takes what has to happen when the engine dies.
     """
     settings = settings or Settings()
-    context = Context(Answerer(engine, manifest, settings, grader=grader), Metrics(), Vitals(engine))
+    context = _context(Answerer(engine, manifest, settings, grader=grader))
     if isinstance(engine, CountsRunning):
         context.metrics.watch_engine(lambda: engine.running)
     app = FastAPI(
@@ -65,6 +66,18 @@ def create_app(
         app.add_exception_handler(kind, _reply_with_error)
     app.add_middleware(Boundary, metrics=context.metrics, max_body_bytes=settings.max_body_bytes)
     return app
+
+
+def _context(answerer: Answerer) -> Context:
+    metrics, vitals, settings = Metrics(), Vitals(answerer.engine), answerer.settings
+    admission = Admission(
+        Load(settings.max_running_samples, settings.max_running_tokens),
+        Load(settings.max_queued_samples, settings.max_queued_tokens),
+        metrics,
+    )
+    metrics.watch_admission(admission)
+    metrics.watch_ready(lambda: vitals.ready)
+    return Context(answerer, metrics, vitals, admission)
 
 
 @asynccontextmanager

@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from demur.answering import new_id
 from demur.api.errors import BROKEN, ApiError, error_response
+from demur.api.streams import KEEP_ALIVE
 from demur.observability import Metrics, log_failure, logger
 
 _SAFE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -99,7 +100,7 @@ class Exchange:
         if message["type"] == "http.response.start":
             self.status = message["status"]
             MutableHeaders(scope=message)["x-request-id"] = self.request_id
-        elif self.first_byte is None and message.get("body"):
+        elif self.first_byte is None and message.get("body") and message["body"] != KEEP_ALIVE:
             self.first_byte = self.seconds
         await self._send(message)
 

@@ -1,11 +1,13 @@
 """What the routes of one app share; FastAPI hands it to them."""
 
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
-from demur.answering import Answerer, Final
+from demur.answering import Answerer, Final, Order, Question
+from demur.api.admission import Admission, Load
 from demur.api.errors import ApiError, as_api_error
 from demur.api.vitals import Vitals
 from demur.observability import Metrics, log_failure
@@ -18,6 +20,16 @@ class Context:
     answerer: Answerer
     metrics: Metrics
     vitals: Vitals
+    admission: Admission
+
+    def order(self, request: Request, question: Question) -> Order:
+        """The question checked against what this caller may ask. Raises AnsweringError."""
+        return self.answerer.order(question)
+
+    def admitted(self, request: Request, order: Order, choices: int = 1) -> AbstractAsyncContextManager[None]:
+        """Inside, the order may be answered, `choices` times. Raises ApiError when the server is full."""
+        tokens = order.most_tokens(choices, self.answerer.engine.max_model_len)
+        return self.admission.admitted("", Load(choices * order.plan.samples, tokens), order.deadline)
 
     def record(self, request: Request, final: Final) -> None:
         """Count an answer, and put what is no text of it into the request's log line."""

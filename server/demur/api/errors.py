@@ -65,6 +65,11 @@ DEAD = ApiError(503, "unavailable", "the model stopped; the server is going down
 BROKEN = ApiError(500, "server_error", "something broke in the server; its log has the request id")
 
 
+def stopping() -> ApiError:
+    """For a request that a server on its way out will not finish."""
+    return ApiError(503, "unavailable", "the server is stopping; try again", headers={"retry-after": "1"})
+
+
 def as_api_error(error: Exception) -> ApiError:
     """The one translation from exceptions to what a caller is told. Words from behind the engine stay there."""
     match error:

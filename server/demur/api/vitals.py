@@ -14,6 +14,8 @@ class Vitals:
         self._engine = engine
         self._on_death: list[Callable[[], None]] = []
         self.cause_of_death: str | None = None
+        self.ready = True
+        """What the last look at the engine found."""
 
     def on_death(self, tell: Callable[[], None]) -> None:
         """Call `tell` when the engine dies."""
@@ -23,7 +25,7 @@ class Vitals:
         """Called with whatever an engine raised; only a death is remembered."""
         if not isinstance(error, EngineDead) or self.cause_of_death is not None:
             return
-        self.cause_of_death = str(error) or "no reason given"
+        self.cause_of_death, self.ready = str(error) or "no reason given", False
         logger.critical("the engine died", extra={"fields": {"cause": self.cause_of_death}})
         for tell in self._on_death:
             tell()
@@ -34,7 +36,9 @@ class Vitals:
             raise EngineDead(self.cause_of_death)
         try:
             await self._engine.check()
+            self.ready = True
         except EngineError as error:
+            self.ready = False
             self.report(error)
             raise
 

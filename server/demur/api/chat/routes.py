@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from fastapi import APIRouter, Request, Response
 
-from demur.answering import Final, Question, new_id
+from demur.answering import Final, new_id
 from demur.answering.errors import InvalidRequest
 from demur.api.chat import render
 from demur.api.chat.schemas import ChatCompletion, ChatRequest
@@ -50,7 +50,7 @@ class Chat:
     def __init__(self, context: Context, request: Request, asked: ChatRequest) -> None:
         self._context = context
         self._request = request
-        self._question: Question = asked.to_question()
+        self._order = context.order(request, asked.to_question())
         self._samples = asked.samples
         self._choices = asked.n or 1
         self._with_usage = asked.stream_options is not None and asked.stream_options.include_usage
@@ -85,15 +85,16 @@ class Chat:
         return frame(ErrorReply(error=body).model_dump_json())
 
     async def _finals(self) -> AsyncGenerator[tuple[int, Final], None]:
-        answer = self._context.answerer.answer
-        works = [
-            answer(self._question, answer_id=new_id("ans"), first_sample=i * self._samples)
-            for i in range(self._choices)
-        ]
-        async with aclosing(_as_they_end(works)) as ended:
+        async with (
+            self._context.admitted(self._request, self._order, self._choices),
+            aclosing(_as_they_end([self._answer(i) for i in range(self._choices)])) as ended,
+        ):
             async for index, final in ended:
                 self._context.record(self._request, final)
                 yield index, final
+
+    def _answer(self, choice: int) -> Coroutine[Any, Any, Final]:
+        return self._context.answerer.answer(self._order, answer_id=new_id("ans"), first_sample=choice * self._samples)
 
 
 async def _as_they_end(works: Sequence[Coroutine[Any, Any, T]]) -> AsyncGenerator[tuple[int, T], None]:
