@@ -18,9 +18,10 @@ RUN .venv/bin/demur model prepare
 FROM python:3.11-slim-bookworm
 RUN apt-get update && apt-get install --yes --no-install-recommends g++ libnuma1 \
     && rm -rf /var/lib/apt/lists/* \
-    && useradd --create-home --uid 10001 demur
+    && groupadd --gid 10001 demur && useradd --create-home --uid 10001 --gid demur demur
 COPY --from=build --chown=demur:demur /app /app
-USER demur
+# As a number, so that Kubernetes can tell that it is not root.
+USER 10001:10001
 WORKDIR /home/demur
 ENV PATH=/app/.venv/bin:$PATH XDG_CACHE_HOME=/app/cache PYTHONUNBUFFERED=1
 EXPOSE 8000

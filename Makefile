@@ -34,8 +34,10 @@ fast: setup-dev
 # Apart, because the browser's driver keeps an event loop running that asyncio would not share.
 slow: setup-dev
 	@scripts/setup-browser
+	@scripts/setup-operations
 	.venv/bin/pytest -m "vllm and not browser" $(ARGS)
 	.venv/bin/pytest -m browser $(ARGS)
+	.venv/bin/pytest -m operations $(ARGS)
 
 bench: setup-dev ## measure: our server against bare vLLM, the reader, selection, metrics
 	.venv/bin/python -m bench $(ARGS)

@@ -35,3 +35,9 @@ def serving(app: Any) -> Iterator[str]:
             server.should_exit = True
             thread.join(15)
             assert not thread.is_alive()
+
+
+def free_port() -> int:
+    """A port that nobody listens on at the moment, for programs that cannot pick one and tell it."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]

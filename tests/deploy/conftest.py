@@ -1,0 +1,57 @@
+"""Where the files are, and what the real app exposes."""
+
+import asyncio
+from pathlib import Path
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from prometheus_client.parser import text_string_to_metric_families
+
+from demur.api.app import create_app
+from demur.core.answers import CONTRACTS
+from demur.engine.scripted import ScriptedEngine
+from demur.manifest import Manifest
+from demur.settings import Settings
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def deploy() -> Path:
+    return ROOT / "deploy"
+
+
+@pytest.fixture(scope="session")
+def app() -> FastAPI:
+    return create_app(ScriptedEngine(), Manifest(name="demur-test", contracts=CONTRACTS), Settings())
+
+
+@pytest.fixture(scope="session")
+def served_paths(app: FastAPI) -> set[str]:
+    return set(app.openapi()["paths"])
+
+
+@pytest.fixture(scope="session")
+def exposed(app: FastAPI) -> dict[str, set[str]]:
+    """Series name -> its label names, as the app shows them after an answer, an abstention and a refusal."""
+    app.state.context.metrics.refused.labels("queue_full")  # a series appears with its first label
+    text = asyncio.run(_ask_and_scrape(app))
+    return {
+        sample.name: {name for other in family.samples if other.name == sample.name for name in other.labels}
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+async def _ask_and_scrape(app: FastAPI) -> str:
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://in-process") as client:
+        for t in (0.0, 1.0):
+            await client.post("/v1/answers", json={"question": "How many eggs?", "risk_threshold": t})
+        return (await client.get("/metrics")).text
