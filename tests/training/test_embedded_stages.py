@@ -1,6 +1,7 @@
 """The stages on a tiny model: in order, resumable, and what they leave behind."""
 
 import json
+import shutil
 from functools import partial
 from pathlib import Path
 
@@ -10,12 +11,12 @@ from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM
 
 from demur.manifest import Critic, Manifest
+from demur.model.merging import merge
 from demur_training.embedded import artefact, plan, training
 from demur_training.embedded.grading import Graded
 from demur_training.embedded.llama import Llama
 from demur_training.embedded.losses import ExactBrier, Stated, imitation
 from demur_training.embedded.measuring import auc_within, claim_figures, doubt, figures, lookup, markdown
-from demur_training.embedded.merged import write_merged
 from demur_training.embedded.packing import Branch, Response, pack
 from demur_training.embedded.sampling import Sample, Sampling, draw, read_samples
 from demur_training.embedded.stages import Workshop
@@ -30,7 +31,8 @@ SMALL = plan.Plan(
     adapted=1,
     row_tokens=400,
     warm=(6, 3),
-    school=0,
+    school=(0, 0),
+    precision="float32",
     sampled=(4, 2),
     samples=2,
     measured=(4, 2),
@@ -151,7 +153,8 @@ def test_the_merged_model_answers_as_the_adapted_one_does(folder, tmp_path):
         for _, linear in model.adapters():
             linear.lora_a.copy_(linear.lora_a.bfloat16())
             linear.lora_b.normal_(std=0.1).copy_(linear.lora_b.bfloat16())
-    merged = write_merged(folder, artefact.peft_tensors(model), tmp_path / "merged")
+    merged = Path(shutil.copytree(folder, tmp_path / "merged"))
+    merge(merged, artefact.peft_tensors(model))
     ids = torch.tensor([[5, 6, 7, 50, 60]])
     mask = torch.ones(1, 1, 5, 5, dtype=torch.bool).tril()
     reference = AutoModelForCausalLM.from_pretrained(merged, dtype=torch.float32)
@@ -164,7 +167,7 @@ def test_the_merged_model_answers_as_the_adapted_one_does(folder, tmp_path):
 def test_an_adapter_of_another_model_is_refused(folder, tmp_path):
     stray = {f"base_model.model.model.layers.9.mlp.up_proj.lora_{x}.weight": torch.zeros(2, 2) for x in "AB"}
     with pytest.raises(ValueError, match="does not belong"):
-        write_merged(folder, stray, tmp_path)
+        merge(folder, stray)
 
 
 def test_another_plan_in_the_same_folder_is_refused(folder, tmp_path):

@@ -50,7 +50,7 @@ def config(tiny_model: Path, tmp_path: Path) -> DictConfig:
 
 def sample(tokenizer: Any, confidence: str, valid: bool) -> Sample:
     """A well-formed output, as the sampler describes one."""
-    response = tokenizer.encode(f"Answer: 4\n{LABEL} {confidence}") + [tokenizer.eos_token_id]
+    response = [*tokenizer.encode(f"Answer: 4\n{LABEL} {confidence}"), tokenizer.eos_token_id]
     score = brier(float(confidence), valid)
     reward = Reward(
         score=score, valid=float(valid), confidence=float(confidence), format=1, overlong=0, abstained=0, claims=0
@@ -59,7 +59,7 @@ def sample(tokenizer: Any, confidence: str, valid: bool) -> Sample:
 
 
 def test_the_label_is_found_in_the_models_own_tokens(tokenizer: Any) -> None:
-    response = tokenizer.encode(f"{LABEL} is hard\nAnswer: 4\n{LABEL} 0.25") + [tokenizer.eos_token_id]
+    response = [*tokenizer.encode(f"{LABEL} is hard\nAnswer: 4\n{LABEL} 0.25"), tokenizer.eos_token_id]
     count = label_end(response, tokenizer)
     assert count is not None
     assert tokenizer.decode(response[:count]) == f"{LABEL} is hard\nAnswer: 4\n{LABEL}"

@@ -174,8 +174,9 @@ def report(circle: Circle) -> Iterator[str]:
     yield f"base model and questions: {circle.folder / 'base'}"
     reward = circle.train()
     best = toy.best_reward()
-    yield f"PPO, killed at step {circle.sizes.killed_at} and resumed: mean reward {reward.first:.3f} -> {reward.last:.3f}"
-    yield f"  {reward.z:.1f} standard errors; honest confidences earn {best:.3f}"
+    yield f"PPO, killed at step {circle.sizes.killed_at} and resumed"
+    yield f"  mean reward {reward.first:.3f} -> {reward.last:.3f}, by {reward.z:.1f} standard errors"
+    yield f"  honest confidences earn {best:.3f}"
     loss = circle.train_critic()
     yield f"critic: loss {loss.first:.3f} -> {loss.last:.3f}"
     for model in ("base", "model"):

@@ -5,18 +5,14 @@ own frozen trunk: a few kilobytes that turn the generator's weights into a token
 before the end token, where the whole answer and the stated confidence have been seen.
 """
 
-import json
-import shutil
 from collections.abc import Sequence
-from pathlib import Path
 
 import torch
-from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from demur.core.answers import Contract
+from demur.model.merging import write_critic  # noqa: F401
 from demur_training.embedded.llama import Llama
-from demur_training.embedded.merged import WEIGHTS
 from demur_training.embedded.packing import Branch, Response, batches, pack
 from demur_training.embedded.sampling import Sample
 from demur_training.embedded.tokens import Prompts, Vocabulary
@@ -57,22 +53,6 @@ def fit(states: Tensor, valid: Sequence[bool]) -> tuple[Tensor, Tensor]:
 def values(states: Tensor, weight: Tensor, bias: Tensor) -> list[float]:
     """The critic's probability of success for each state, kept within [0, 1]."""
     return (states @ weight[0] + bias).clamp(0, 1).tolist()
-
-
-def write_critic(merged: Path, weight: Tensor, bias: Tensor, out: Path) -> Path:
-    """Write the merged model as a token classifier with one label, as vLLM serves it, into `out`."""
-    out.mkdir(parents=True, exist_ok=True)
-    for path in merged.iterdir():
-        if path.is_file() and path.name not in (WEIGHTS, "config.json", "demur.json"):
-            shutil.copy(path, out / path.name)
-    config = json.loads((merged / "config.json").read_text())
-    config |= {"architectures": ["LlamaForTokenClassification"], "num_labels": 1}
-    (out / "config.json").write_text(json.dumps(config, indent=2) + "\n")
-    weights = {name: w for name, w in load_file(merged / WEIGHTS).items() if name != "lm_head.weight"}
-    kind = weights["model.norm.weight"].dtype
-    weights |= {"score.weight": weight.to(kind), "score.bias": bias.to(kind)}
-    save_file(weights, out / WEIGHTS, metadata={"format": "pt"})
-    return out
 
 
 def _branch(sample: Sample, prompts: Prompts, end: int, index: int) -> Branch:

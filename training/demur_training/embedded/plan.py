@@ -20,7 +20,7 @@ class Plan:
     """Counts are problems, in pairs for the response and the claims contract. `limits` are the tokens an answer may
     take, several times what the warm start shows. `adapted` are the layers, from the top, that get an adapter.
 
-    `school` are GSM8K problems, in the warm start and among the sampled ones; they need its file. `precision` is what
+    `school` are GSM8K problems, in the warm start and among the sampled ones. `precision` is what
     the network computes in; adapters are float32.
     """
 
@@ -64,8 +64,9 @@ def token_counts(plan: Plan) -> Mapping[str, tuple[int, int]]:
         "samples": (0, drawn),
         "empirical": (shared + drawn // 2, 0),
         "brier": (shared + drawn, 0),
+        "twin": (2 * shared + drawn + drawn // 2, 0),
         "critic": (0, drawn * plan.critic_samples // plan.samples),
-        "measured": (0, 2 * measured),
+        "measured": (0, 3 * measured),
     }
 
 

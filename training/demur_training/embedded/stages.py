@@ -4,16 +4,17 @@ warm-start   the form of both contracts, meaningless confidences
 samples      what that model answers to training problems, and its histogram of difficulty
 empirical    confidences become the measured success of each problem
 brier        each answer's own outcome pulls through the exact expected Brier score
+twin         the same samples and as many steps with a binary reward instead: the baseline, kept out of what ships
 merged       the adapters in the base's weights: a folder that `demur serve --model` takes
 critic       a value head, fitted on the merged model's own answers
 measured     validation problems, before and after; test problems only when asked for
 """
 
 import json
-import random
+import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from itertools import islice
+from itertools import cycle, islice
 from pathlib import Path
 
 import torch
@@ -21,21 +22,22 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from demur.core.answers import Contract
+from demur.model.merging import merge
 from demur_training.embedded import critic, losses, measuring, targets, warm_start
 from demur_training.embedded.artefact import manifest, peft_tensors
 from demur_training.embedded.llama import Llama
-from demur_training.embedded.merged import write_merged
 from demur_training.embedded.plan import Plan
 from demur_training.embedded.sampling import Sample, Sampling, draw
 from demur_training.embedded.tokens import Vocabulary
 from demur_training.embedded.training import Schedule, load_adapter, train
 from demur_training.errors import DataError
-from demur_training.graded.gsm8k import read_gsm8k
+from demur_training.graded.gsm8k import SCHOOL, read_gsm8k
 from demur_training.graded.histogram import chance_by, difficulty, table
 from demur_training.graded.mix import MIX, SHOWN, distinct, problems
 from demur_training.graded.problem import Problem
 from demur_training.graded.splits import Split, split_of
 
+MERGED = ".merged"
 CONTRACTS: tuple[Contract, ...] = ("response", "claims")
 
 
@@ -51,7 +53,6 @@ class Workshop:
     base: Path
     out: Path
     plan: Plan
-    gsm8k: Path | None = None
 
     def __post_init__(self) -> None:
         self.out.mkdir(parents=True, exist_ok=True)
@@ -67,6 +68,7 @@ class Workshop:
         drawn = self.sample(vocabulary)
         self.teach(vocabulary, drawn)
         self.critic(vocabulary)
+        self.twin(vocabulary, drawn)
         self.measure(vocabulary, drawn, "validation")
 
     def model(self, stage: str | None = None) -> Llama:
@@ -80,9 +82,11 @@ class Workshop:
     def finished(self) -> Llama:
         """The calibrated model as it ships: adapters rounded to bfloat16 and merged into the base's own precision."""
         folder = self.out / "merged"
-        if not (folder / "demur.json").exists():
-            write_merged(self.base, peft_tensors(self.model("brier")), folder)
+        if not (folder / MERGED).exists():
+            shutil.copytree(self.base, folder, dirs_exist_ok=True)
+            merge(folder, peft_tensors(self.model("brier")))
             manifest(self.plan, {}).write(folder)
+            (folder / MERGED).touch()
         return Llama(folder, precision=self._precision)
 
     @property
@@ -111,6 +115,14 @@ class Workshop:
         score = losses.ExactBrier(vocabulary.digits)
         train(model, rows, score, Schedule(plan.brier_rate), self.out / "brier")
 
+    def twin(self, vocabulary: Vocabulary, drawn: list[Sample]) -> None:
+        """The binary-reward twin of stages 3 and 4: same start, same samples, as many steps."""
+        plan = self.plan
+        steps = sum(count_lines(self.out / stage / "curve.jsonl") for stage in ("empirical", "brier"))
+        rows = targets.binary_rows(drawn, vocabulary, tokens=plan.row_tokens, seed=plan.seed, each=plan.samples)
+        repeated = list(islice(cycle(rows), steps))
+        train(self.model("warm-start"), repeated, losses.imitation, Schedule(plan.brier_rate), self.out / "twin")
+
     def critic(self, vocabulary: Vocabulary) -> dict[str, Tensor]:
         """Fit the value head on fresh answers of the finished model to training problems, or load the fitted one."""
         kept = self.out / "critic.safetensors"
@@ -123,10 +135,13 @@ class Workshop:
         return load_file(kept)
 
     def measure(self, vocabulary: Vocabulary, drawn: list[Sample], split: Split) -> str:
-        """Warm start, lookup table and ours (merged) over one split, as a table; figures go to `table-SPLIT.json`."""
+        """Warm start, binary twin, lookup table and ours (merged) over one split, as a table.
+
+        The figures go to `table-SPLIT.json`.
+        """
         found: dict[str, dict[str, object]] = {}
-        for stage in ("warm-start", "brier"):
-            model = self.model(stage) if stage == "warm-start" else self.finished()
+        for stage in ("warm-start", "twin", "brier"):
+            model = self.finished() if stage == "brier" else self.model(stage)
             for contract, count, limit in zip(CONTRACTS, self.plan.measured, self.plan.limits, strict=True):
                 chosen = distinct(split, count, self.plan.seed, None if contract == "response" else self._steps(split))
                 how = Sampling(contract, 1, self.plan.seed + 1, limit, batch=self.plan.batch)
@@ -173,11 +188,11 @@ class Workshop:
         return None if split == "transfer" else with_steps(MIX)
 
     def _school(self) -> list[Problem]:
-        if self.gsm8k is None:
-            return []
-        found = [p for p in read_gsm8k(self.gsm8k) if split_of(p) == "train"]
-        random.Random(self.plan.seed).shuffle(found)
-        return found[: sum(self.plan.school)]
+        return [p for p in read_gsm8k(SCHOOL) if split_of(p) == "train"][: sum(self.plan.school)]
+
+
+def count_lines(path: Path) -> int:
+    return len(path.read_text().splitlines())
 
 
 def histogram(drawn: list[Sample]) -> str:

@@ -60,6 +60,20 @@ Key = tuple[Contract, int, int]
 """A contract, a problem of its file, and a claim of its solution (-1: the whole answer)."""
 
 
+def binary_rows(
+    samples: Sequence[Sample], vocabulary: Vocabulary, *, tokens: int, seed: int, each: int = 8
+) -> list[Callable[[], Row]]:
+    """The baseline: a reward of 1 for a right answer and 0 otherwise, whose policy gradient imitates the right answers
+    as they were drawn, meaningless confidences included."""
+
+    def response(sample: Sample) -> Response:
+        ids = [*sample.ids, vocabulary.end]
+        return Response(ids, [1.0] * len(ids))
+
+    right = [sample for sample in samples if sample.graded.valid]
+    return _rows(right, vocabulary, response, tokens, seed, each)
+
+
 def problem_success(samples: Sequence[Sample]) -> dict[Key, float]:
     """Measured chance of each problem, and of each claim of it, to be right: (k + 4 q) / (n + 4), where q is the same
     over the problem's whole family and size."""

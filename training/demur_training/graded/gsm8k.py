@@ -9,6 +9,9 @@ from pathlib import Path
 from demur_training.errors import DataError
 from demur_training.graded.problem import Operation, Problem, Step, calculate
 
+SCHOOL = Path(__file__).with_name("school.jsonl")
+"""120 rows of GSM8K's training file (OpenAI, MIT licence, school.LICENSE) that `read_gsm8k` takes, in random order."""
+
 LONGEST_QUESTION = 220
 """Characters. Longer ones cost more than they teach a model of this size."""
 
