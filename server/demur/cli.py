@@ -24,6 +24,7 @@ _ELSEWHERE = {
     "evaluate": ("demur.evaluation.cli:evaluate", "evaluation", "Run a data set against a server and grade it."),
     "compare": ("demur.evaluation.cli:compare", "evaluation", "Differences between two runs, with intervals."),
     "report": ("demur.evaluation.cli:report", "evaluation", "Tables and figures of runs as one page."),
+    "keys": ("demur.keys.cli:app", "server", "Keys for callers: make, list, revoke."),
     "model": ("demur.model.cli:app", "model", "The embedded model: make it, check it."),
 }
 """Sub-commands that other rooms own: where the function or app is, which extra it needs, and its line of help."""
@@ -73,6 +74,12 @@ def serve(
     allow_withheld: Annotated[
         bool | None, typer.Option(help="Let callers see withheld text. (default: on a loopback address only)")
     ] = None,
+    keys_file: Annotated[
+        Path | None, typer.Option(help="Callers need one of these keys; made by demur keys. (default: no keys)")
+    ] = None,
+    allow_anonymous: Annotated[
+        bool | None, typer.Option("--allow-anonymous", help="No keys even on an address that others can reach.")
+    ] = None,
     engine_arg: Annotated[
         list[str] | None, typer.Option(metavar="KEY=VALUE", help="For vLLM, as it is; may be repeated.")
     ] = None,
@@ -91,6 +98,8 @@ def serve(
         "engine": engine,
         "force_contract": force_contract,
         "allow_withheld": allow_withheld,
+        "keys_file": keys_file,
+        "allow_anonymous": allow_anonymous,
         "log_format": log_format,
     }
     run = load("demur.serving.command:run", "server")

@@ -82,7 +82,8 @@ class Metrics:
         )
         self.refused = Counter(
             "demur_refused",
-            "Requests turned away at the door: queue_full, pushed_out for another caller, stopping.",
+            "Requests turned away at the door: no_key, queue_full, pushed_out for another caller, stopping, "
+            "requests_per_minute, tokens_per_minute.",
             ["reason"],
             registry=registry,
         )

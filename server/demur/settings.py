@@ -1,6 +1,7 @@
 """What the operator of a server decides. Every field is DEMUR_<NAME> in the environment; the defaults are vetted."""
 
 import ipaddress
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -28,7 +29,14 @@ class Settings(BaseSettings):
         description="Force the output form by structured outputs; auto: unless the model is calibrated.",
     )
     allow_withheld: bool | None = Field(
-        default=None, description="Whether callers may see withheld text; by default only on a loopback address."
+        default=None,
+        description="Whether callers may see withheld text; by default on a loopback address, or as their key says.",
+    )
+
+    keys_file: Path | None = Field(default=None, description="Callers need one of the keys in it; see demur keys.")
+    keys: str | None = Field(default=None, description="The same as the text of such a file.", repr=False)
+    allow_anonymous: bool = Field(
+        default=False, description="Serve without keys even on an address that others can reach."
     )
 
     max_question_chars: Count = Field(default=32_000, description="All messages of one request together.")
@@ -50,6 +58,11 @@ class Settings(BaseSettings):
     @property
     def withheld_allowed(self) -> bool:
         return is_loopback(self.host) if self.allow_withheld is None else self.allow_withheld
+
+    @property
+    def guarded(self) -> bool:
+        """Whether callers need a key."""
+        return self.keys_file is not None or self.keys is not None
 
 
 def is_loopback(host: str) -> bool:

@@ -10,12 +10,13 @@ from pydantic import TypeAdapter
 
 from demur.answering import Answer, Event, Final, Order, new_id
 from demur.answering.events import ClaimGiven, Delta, Progress, Reset, SampleDone
+from demur.api.callers import KeyedRoute
 from demur.api.context import Context, Shared
 from demur.api.documented import errors, one_of_events, streamed
 from demur.api.schemas import AnswerRequest
 from demur.api.streams import EventStream, frame, unless_disconnected
 
-router = APIRouter(tags=["answers"])
+router = APIRouter(tags=["answers"], route_class=KeyedRoute)
 ANSWER: TypeAdapter[Answer] = TypeAdapter(Answer)
 
 _STREAM = (

@@ -5,9 +5,10 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Protocol, runtime_checkable
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Security
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from fastapi.security import HTTPBearer
 from starlette.exceptions import HTTPException
 
 import demur
@@ -15,6 +16,7 @@ from demur.answering import Answerer, AnsweringError
 from demur.api import answers, models, operations, web
 from demur.api.admission import Admission, Load
 from demur.api.boundary import Boundary
+from demur.api.callers import Callers
 from demur.api.chat import routes as chat
 from demur.api.context import Context
 from demur.api.errors import ApiError, error_response
@@ -23,6 +25,7 @@ from demur.api.vitals import Vitals
 from demur.engine.base import Engine, EngineError
 from demur.grading import Grader
 from demur.manifest import Manifest
+from demur.keys import KeyRing
 from demur.observability import Metrics
 from demur.settings import Settings
 
@@ -58,8 +61,10 @@ def create_app(
         lifespan=_watching,
     )
     app.state.context = context
-    for room in (answers, chat, models, operations):
-        app.include_router(room.router)
+    shown = [Security(HTTPBearer(auto_error=False))] if settings.guarded else []
+    for room in (answers, chat, models):
+        app.include_router(room.router, dependencies=shown)
+    app.include_router(operations.router)
     if (folder := web.web_folder()) is not None:
         web.add_page(app, folder)
     for kind in (ApiError, AnsweringError, EngineError, HTTPException, RequestValidationError):
@@ -77,7 +82,8 @@ def _context(answerer: Answerer) -> Context:
     )
     metrics.watch_admission(admission)
     metrics.watch_ready(lambda: vitals.ready)
-    return Context(answerer, metrics, vitals, admission)
+    keys = KeyRing(settings.keys_file, settings.keys) if settings.guarded else None
+    return Context(answerer, metrics, vitals, admission, Callers(keys, settings, metrics))
 
 
 @asynccontextmanager

@@ -115,6 +115,8 @@ class Exchange:
         }
         if self.first_byte is not None:
             fields["first_byte_seconds"] = round(self.first_byte, 6)
+        if (caller := self.state.get("caller")) is not None and caller.name:
+            fields["caller"] = caller.name
         fields |= {name: self.state[name] for name in ("error", "answers") if name in self.state}
         return fields
 

@@ -1,6 +1,7 @@
 """What the routes of one app share; FastAPI hands it to them."""
 
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -8,6 +9,7 @@ from fastapi import Depends, Request
 
 from demur.answering import Answerer, Final, Order, Question
 from demur.api.admission import Admission, Load
+from demur.api.callers import Caller, Callers
 from demur.api.errors import ApiError, as_api_error
 from demur.api.vitals import Vitals
 from demur.observability import Metrics, log_failure
@@ -21,15 +23,30 @@ class Context:
     metrics: Metrics
     vitals: Vitals
     admission: Admission
+    callers: Callers
 
     def order(self, request: Request, question: Question) -> Order:
         """The question checked against what this caller may ask. Raises AnsweringError."""
-        return self.answerer.order(question)
+        return self.answerer.order(question, self.callers.settings_for(_caller(request)))
 
-    def admitted(self, request: Request, order: Order, choices: int = 1) -> AbstractAsyncContextManager[None]:
-        """Inside, the order may be answered, `choices` times. Raises ApiError when the server is full."""
-        tokens = order.most_tokens(choices, self.answerer.engine.max_model_len)
-        return self.admission.admitted("", Load(choices * order.plan.samples, tokens), order.deadline)
+    def most_samples(self, request: Request) -> int:
+        """Of one request of this caller, all choices together."""
+        return self.callers.settings_for(_caller(request)).max_samples
+
+    @asynccontextmanager
+    async def admitted(self, request: Request, order: Order, choices: int = 1) -> AsyncGenerator[None, None]:
+        """Inside, the order may be answered, `choices` times.
+
+        Raises ApiError when the server is full, or when the caller has nothing left.
+        """
+        caller, longest = _caller(request), self.answerer.engine.max_model_len
+        load = Load(choices * order.plan.samples, order.most_tokens(choices, longest))
+        self.callers.check_tokens(caller)
+        try:
+            async with self.admission.admitted(caller.name, load, order.deadline, at_most=caller.concurrent_samples):
+                yield
+        finally:
+            self.callers.spend(caller, order.tokens)
 
     def record(self, request: Request, final: Final) -> None:
         """Count an answer, and put what is no text of it into the request's log line."""
@@ -54,6 +71,10 @@ class Context:
         if found.status >= 500:
             log_failure(error, request.state.request_id)
         return found
+
+
+def _caller(request: Request) -> Caller:
+    return request.scope["state"]["caller"]
 
 
 async def _context(request: Request) -> Context:

@@ -8,6 +8,7 @@ Responses = dict[int | str, dict[str, Any]]
 
 _ERRORS = {
     400: "The request is wrong; `param` names the field.",
+    401: "No key, or one that does not open this server.",
     403: "The operator forbids what was asked for.",
     404: "No such model.",
     413: "The body is too large.",

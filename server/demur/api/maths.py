@@ -15,6 +15,8 @@ from xml.etree.ElementTree import Element
 from fastapi import APIRouter
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from demur.api.callers import KeyedRoute
+
 MAX_FORMULA = 1_000
 MAX_FORMULAS = 32
 MAX_TOTAL = 8_000
@@ -38,7 +40,7 @@ _ALIGNED = re.compile(r"\\(begin|end)\{(aligned|alignedat|gathered|eqnarray\*?|a
 Tree = list[Any] | str
 """Text, or [element name, attributes, child, ...]."""
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=KeyedRoute)
 
 
 def _within_total(formulas: list["Formula"]) -> list["Formula"]:

@@ -8,10 +8,11 @@ from pydantic import BaseModel
 from demur.answering import Answerer
 from demur.answering.errors import UnknownModel
 from demur.api.context import Shared
+from demur.api.callers import KeyedRoute
 from demur.api.documented import errors
 from demur.core.answers import Aggregation, Contract
 
-router = APIRouter(tags=["models"])
+router = APIRouter(tags=["models"], route_class=KeyedRoute)
 
 
 class ModelCard(BaseModel):
@@ -37,13 +38,13 @@ class ModelList(BaseModel):
     data: list[Model]
 
 
-@router.get("/v1/models")
+@router.get("/v1/models", responses=errors(401, 429))
 async def list_models(context: Shared) -> ModelList:
     """The one model that is served."""
     return ModelList(data=[_describe(context.answerer)])
 
 
-@router.get("/v1/models/{model:path}", responses=errors(404))
+@router.get("/v1/models/{model:path}", responses=errors(401, 404, 429))
 async def get_model(model: str, context: Shared) -> Model:
     """The same by name."""
     served = _describe(context.answerer)

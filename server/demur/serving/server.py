@@ -13,10 +13,11 @@ import uvicorn
 from fastapi import FastAPI
 
 from demur.api.app import create_app
+from demur.keys import KeyRing, KeysError
 from demur.manifest import Manifest
 from demur.observability import configure_logging
 from demur.serving.loading import CannotLoad, load_engine, start_grader
-from demur.settings import Settings
+from demur.settings import Settings, is_loopback
 
 EXIT_ENGINE_DIED = 70
 """EX_SOFTWARE of sysexits.h: a supervisor should start the process again."""
@@ -42,6 +43,7 @@ def serve(settings: Settings, engine_args: Mapping[str, Any]) -> int:
     """Serve until told to stop; returns the exit code. Raises CannotServe."""
     loop_factory = uvicorn.Config("", log_config=None).get_loop_factory()
     with bind(settings.host, settings.port) as listener, asyncio.Runner(loop_factory=loop_factory) as runner:
+        check_exposure(settings)
         configure_logging(settings.log_format, settings.log_level)
         return runner.run(_serve(settings, engine_args, listener))
 
@@ -62,6 +64,18 @@ def bind(host: str, port: int) -> socket.socket:
             raise CannotServe(f"port {port} on {host} is in use; give another --port") from None
         raise CannotServe(f"cannot listen on {host} port {port}: {error.strerror}") from None
     return bound
+
+
+def check_exposure(settings: Settings) -> None:
+    """Raises CannotServe when anybody could use this server and nobody said so, and for keys that cannot be read."""
+    try:
+        KeyRing(settings.keys_file, settings.keys)
+    except KeysError as error:
+        raise CannotServe(str(error)) from None
+    if not (settings.guarded or settings.allow_anonymous or is_loopback(settings.host)):
+        raise CannotServe(
+            f"others can reach {settings.host}: give --keys-file (made by demur keys create), or --allow-anonymous"
+        )
 
 
 async def _serve(settings: Settings, engine_args: Mapping[str, Any], listener: socket.socket) -> int:

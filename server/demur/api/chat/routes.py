@@ -14,6 +14,7 @@ from fastapi import APIRouter, Request, Response
 
 from demur.answering import Final, new_id
 from demur.answering.errors import InvalidRequest
+from demur.api.callers import KeyedRoute
 from demur.api.chat import render
 from demur.api.chat.schemas import ChatCompletion, ChatRequest
 from demur.api.context import Context, Shared
@@ -23,7 +24,7 @@ from demur.api.streams import EventStream, cancel, frame, unless_disconnected
 
 T = TypeVar("T")
 
-router = APIRouter(tags=["chat completions"])
+router = APIRouter(tags=["chat completions"], route_class=KeyedRoute)
 
 _CHUNKS = (
     "chunks as in OpenAI's protocol. Content comes once it is decided; until then comment lines keep the connection "
@@ -55,7 +56,7 @@ class Chat:
         self._choices = asked.n or 1
         self._with_usage = asked.stream_options is not None and asked.stream_options.include_usage
         self._id, self._created = new_id("chatcmpl"), int(time.time())
-        most = context.answerer.settings.max_samples
+        most = context.most_samples(request)
         if self._choices * self._samples > most:
             raise InvalidRequest(f"n times samples may be at most {most}", "n")
 

@@ -1,0 +1,7 @@
+"""Keys that callers show: made, kept as hashes in a file or the environment, and looked up."""
+
+from demur.keys.file import KeyFile, KeysError
+from demur.keys.key import Key, make_key
+from demur.keys.ring import KeyRing
+
+__all__ = ["Key", "KeyFile", "KeyRing", "KeysError", "make_key"]
