@@ -136,7 +136,6 @@ def test_the_whole_run_writes_every_stage_and_an_artefact(folder, tmp_path):
     size = artefact.export(shop.model("brier"), SMALL, tables, "0.0-0.1 3 ###", HEAD, out)
     assert size == sum(p.stat().st_size for p in out.iterdir() if p.name != "SHA256SUMS")
     manifest = Manifest.load(out)
-    assert manifest.calibrated
     assert manifest.contracts == ("response", "claims")
     assert manifest.critic == Critic(path="critic")
     torch.testing.assert_close(load_file(out / "critic.safetensors"), HEAD)
@@ -145,6 +144,25 @@ def test_the_whole_run_writes_every_stage_and_an_artefact(folder, tmp_path):
     tensors = load_file(out / "adapter_model.safetensors")
     assert "base_model.model.model.layers.1.self_attn.q_proj.lora_A.weight" in tensors
     assert not any(".layers.0." in name for name in tensors)
+
+
+def table(response: float | None, claims: float) -> dict[str, dict[str, dict[str, float | None]]]:
+    rows = {"brier, response": response, "brier, claims": claims}
+    return {name: {"smece": {"value": value}} for name, value in rows.items()}
+
+
+@pytest.mark.parametrize(
+    ("tables", "expected"),
+    [
+        ({}, False),
+        ({"validation": table(0.05, 0.08)}, True),
+        ({"validation": table(0.05, 0.08), "transfer": table(0.3, 0.3)}, True),
+        ({"validation": table(0.05, 0.08), "test": table(0.05, 0.12)}, False),
+        ({"test": table(None, 0.08)}, False),
+    ],
+)
+def test_only_a_model_that_was_measured_honest_is_called_calibrated(tables, expected):
+    assert artefact.calibrated(tables) is expected
 
 
 def test_the_merged_model_answers_as_the_adapted_one_does(folder, tmp_path):

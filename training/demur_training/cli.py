@@ -143,6 +143,19 @@ def toy(
         raise typer.Exit(1)
 
 
+@app.command()
+def curves(
+    runs: Annotated[list[Path], typer.Argument(help="Folders of runs, one line each.")],
+    to: Annotated[Path, typer.Option(help="The picture: .svg, .png or .pdf.")],
+    figure: Annotated[list[str] | None, typer.Option(help="What to draw; may be repeated.")] = None,
+) -> None:
+    """Draw how runs went: the mean reward, or any figure of their metrics.jsonl."""
+    from demur_training import curves
+
+    curves.draw({run.name: run for run in runs}, figure or ["critic/score/mean"], to)
+    typer.echo(to)
+
+
 @app.command("recipes")
 def list_recipes() -> None:
     """List the recipes and what each is."""

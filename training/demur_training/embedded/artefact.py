@@ -20,6 +20,9 @@ BASE = "HuggingFaceTB/SmolLM2-135M-Instruct"
 NAME = "demur-smol"
 RECIPE = "embedded-exact-brier"
 LIMIT = 20 * 1024 * 1024
+HONEST = 0.1
+"""The largest smECE, on every measured split but the held-out families and under both contracts, that still counts as
+calibrated."""
 
 
 def export(
@@ -64,7 +67,7 @@ def manifest(plan: Plan, tables: Mapping[str, Mapping[str, Any]]) -> Manifest:
     """`demur.json`: both contracts, sampled as measured."""
     return Manifest(
         name=NAME,
-        calibrated=True,
+        calibrated=calibrated(tables),
         contracts=("response", "claims"),
         aggregation="min",
         recipe=RECIPE,
@@ -74,6 +77,13 @@ def manifest(plan: Plan, tables: Mapping[str, Mapping[str, Any]]) -> Manifest:
         training={**asdict(plan), "prompts": {c: prompt_hash(c) for c in ("response", "claims")}},
         metrics=tables,
     )
+
+
+def calibrated(tables: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Whether the figures allow the manifest to say so; False where nothing was measured."""
+    asked = [table for split, table in tables.items() if split != "transfer"]
+    found = [table[f"brier, {contract}"]["smece"]["value"] for table in asked for contract in ("response", "claims")]
+    return bool(found) and all(value is not None and value <= HONEST for value in found)
 
 
 def card(plan: Plan, tables: Mapping[str, Mapping[str, Any]], histogram: str) -> str:
