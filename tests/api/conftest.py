@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import httpx
@@ -12,6 +12,7 @@ import pytest
 from fastapi import FastAPI
 
 from demur.api.app import create_app
+from demur.engine.critic import ScriptedCritic
 from demur.engine.scripted import ScriptedEngine
 from demur.manifest import Manifest
 from demur.settings import Settings
@@ -22,11 +23,12 @@ QUESTION = "How many eggs?"
 
 @dataclass(frozen=True)
 class Server:
-    """An app and its engine; `url` where uvicorn serves it."""
+    """An app with its engine and critic; `url` where uvicorn serves it."""
 
     app: FastAPI
     engine: ScriptedEngine
     url: str = "http://in-process"
+    critic: ScriptedCritic | None = None
 
     def call(self, method: str, path: str, **arguments: Any) -> httpx.Response:
         """One request in process; a stream comes back when it is over."""
@@ -46,17 +48,24 @@ class Server:
         return self.call("POST", "/v1/chat/completions", json={"messages": messages, **fields})
 
 
-def build(engine: ScriptedEngine | None = None, *, manifest: dict[str, Any] | None = None, **settings: Any) -> Server:
+def build(
+    engine: ScriptedEngine | None = None,
+    *,
+    manifest: dict[str, Any] | None = None,
+    critic: ScriptedCritic | None = None,
+    **settings: Any,
+) -> Server:
     """The server that the wire vectors assume, with differences."""
     engine = engine or ScriptedEngine()
     model = {"name": "demur-test", "calibrated": True, "contracts": ["response", "claims", "explicit_risk"]}
-    return Server(create_app(engine, Manifest.model_validate(model | (manifest or {})), Settings(**settings)), engine)
+    described = Manifest.model_validate(model | (manifest or {}))
+    return Server(create_app(engine, described, Settings(**settings), critic=critic), engine, critic=critic)
 
 
 @contextmanager
 def running(server: Server) -> Iterator[Server]:
     with serving(server.app) as url:
-        yield Server(server.app, server.engine, url)
+        yield replace(server, url=url)
 
 
 @pytest.fixture

@@ -22,14 +22,14 @@ def test_the_scripted_engine_writes_tokens_that_join_to_its_text(chunker) -> Non
     text = "Two  rows\nÆ \ud83e\udd5a.\nAnswer: 70"
     prompt, ids, engine = asyncio.run(written(text, Sampling(max_tokens=100), chunker))
     assert isinstance(engine, Spelling)
-    assert "".join(engine.pieces(ids)) == text
-    assert (ids[-1], engine.pieces(ids)[-1]) == (END, "")
-    assert not any(engine.pieces(prompt.token_ids or ()))
+    assert "".join(engine.pieces(prompt, ids)) == text
+    assert (ids[-1], engine.pieces(prompt, ids)[-1]) == (END, "")
+    assert not any(engine.pieces(prompt, prompt.token_ids or ()))
 
 
 def test_a_text_that_is_cut_has_no_end_token() -> None:
-    _, ids, engine = asyncio.run(written("one two three", Sampling(max_tokens=2)))
-    assert engine.pieces(ids) == ["one", " two"]
+    prompt, ids, engine = asyncio.run(written("one two three", Sampling(max_tokens=2)))
+    assert engine.pieces(prompt, ids) == ["one", " two"]
 
 
 def test_a_scripted_value_holds_until_the_next_word_that_has_one() -> None:

@@ -190,6 +190,12 @@ def test_several_checkpoints_get_a_report_together(evaluate, host, tmp_path):
     [
         (("--api", "chat"), "--model is needed with --api chat"),
         ((*CHAT, "--confidence-source", "critic"), "a bare chat host has no critic"),
+        (
+            ("--contract", "claims", "--granularity", "claims", "--confidence-source", "critic"),
+            "leave out --granularity",
+        ),
+        (("--contract", "claims", "--aggregation", "min", "--confidence-source", "critic"), "leave out --aggregation"),
+        (("--contract", "explicit_risk", "--confidence-source", "critic"), "does not fit --contract explicit_risk"),
         (("--granularity", "claims"), "--granularity claims needs --contract claims"),
         (("--contract", "claims", "--granularity", "claims"), "needs --judge-model"),
         (("--aggregation", "product"), "--aggregation needs --contract claims"),

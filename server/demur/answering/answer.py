@@ -1,9 +1,12 @@
 """The reply to one question, and the one place that decides what of a completion it may show."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from demur.answering.plan import Plan
+from demur.answering.valuing import Values
 from demur.core.answers import (
     Aggregation,
     Claim,
@@ -41,6 +44,18 @@ class Withheld:
     answer: str | None
     text: str
     claims: tuple[GivenClaim, ...] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenValue:
+    """One token of the output and the critic's value once it stands: the expected success of the whole answer.
+
+    A picture of where hope rose or fell. It says nothing of whether a step is right. `value` is null for the last
+    token, after which the critic was never trained; the texts join to the model's output.
+    """
+
+    text: str
+    value: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +115,10 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """A reply: answered or abstained, with the confidence either way. After an abstention the text fields are null."""
+    """A reply: answered or abstained, with the confidence either way. After an abstention the text fields are null.
+
+    `token_values` is only there when it was asked for and the text of its tokens may be seen.
+    """
 
     id: str
     object: Literal["answer"] = "answer"
@@ -120,6 +138,7 @@ class Answer:
     claims: tuple[GivenClaim, ...] | None
     withheld: Withheld | None
     raw: str | None
+    token_values: Annotated[tuple[TokenValue, ...] | None, Field(exclude_if=lambda values: values is None)] = None
     samples: SampleReport | None
     usage: Usage
 
@@ -138,13 +157,17 @@ class Identity:
 class Outcome:
     """What the samples of one request came to: the chosen one's completion with the confidence that was decided on.
 
-    `raw` is the output it was read from, and `ending` how that output ended.
+    `raw` is the output it was read from, `tokens` are its own, and `ending` how it ended. `values` are a critic's,
+    where one was asked before the decision; `token_values` are what of them was asked for.
     """
 
     completion: Completion
     decision: Decision
     raw: str
     ending: Ending
+    tokens: tuple[int, ...] = ()
+    values: Values | None = None
+    token_values: tuple[TokenValue, ...] | None = None
     samples: SampleReport | None = None
 
 
@@ -159,13 +182,17 @@ def give_claim(claim: Claim, t: float) -> GivenClaim:
     )
 
 
+def may_show(plan: Plan, decision: Decision) -> bool:
+    """Whether the caller may see the text that was decided on, and with it whatever tells of its tokens."""
+    return decision.decision == "answer" or plan.include_withheld
+
+
 def build_answer(identity: Identity, plan: Plan, outcome: Outcome, usage: Usage) -> Answer:
     """What the outcome's decision lets the caller see."""
     completion, decision = outcome.completion, outcome.decision
     has_claims = plan.contract == "claims"
     given = tuple(give_claim(claim, plan.risk_threshold) for claim in completion.claims) if has_claims else None
-    answered = decision.decision == "answer"
-    shown = answered or plan.include_withheld
+    answered, shown = decision.decision == "answer", may_show(plan, decision)
     withheld = Withheld(answer=completion.answer, text=completion.text, claims=given)
     return Answer(
         id=identity.id,
@@ -179,12 +206,13 @@ def build_answer(identity: Identity, plan: Plan, outcome: Outcome, usage: Usage)
         reason=decision.reason,
         answer=completion.answer if answered else None,
         confidence=completion.confidence,
-        confidence_source="none" if plan.contract == "explicit_risk" else "verbalized",
-        aggregation=plan.aggregation if has_claims else None,
+        confidence_source="none" if plan.contract == "explicit_risk" else plan.confidence_source,
+        aggregation=plan.aggregation if has_claims and plan.confidence_source == "verbalized" else None,
         text=completion.text if answered else None,
         claims=given if answered else None,
         withheld=withheld if shown and not answered else None,
         raw=outcome.raw if plan.include_raw and shown else None,
+        token_values=outcome.token_values if plan.include_token_values and shown else None,
         samples=outcome.samples,
         usage=usage,
     )

@@ -3,19 +3,22 @@
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from dataclasses import replace
 
 from demur import prompts
-from demur.answering.answer import Identity, build_answer
-from demur.answering.asked import Question
+from demur.answering.answer import Identity, Outcome, TokenValue, build_answer, may_show
+from demur.answering.asked import ConfidenceSource, Question
 from demur.answering.drawing import Draw, draw
 from demur.answering.errors import InvalidRequest
 from demur.answering.events import Event, Final, Progress
 from demur.answering.order import Order
 from demur.answering.plan import Plan, fit, make_plan, numbered
-from demur.answering.rounds import Round, round_for, usage_of, written
+from demur.answering.rounds import round_for, usage_of, written
 from demur.answering.showing import Throttle
+from demur.answering.valuing import Valuer
 from demur.answering.votes import keys_by
 from demur.engine.base import Engine, EngineDead, EngineError, EngineOverloaded
+from demur.engine.critic import Critic, Spelling
 from demur.grading import Grader
 from demur.manifest import Manifest
 from demur.settings import Settings
@@ -27,8 +30,8 @@ PROGRESS_INTERVAL = 0.25
 class Answerer:
     """Answers questions with one engine and one model. Knows nothing of HTTP.
 
-    `grader`, when there is one, is running; it tells which formulas among the answers of a vote are equal. `clock`
-    gives seconds since the epoch for the replies' `created`.
+    `grader`, when there is one, is running; it tells which formulas among the answers of a vote are equal. `critic`
+    is the one that the manifest describes. `clock` gives seconds since the epoch for the replies' `created`.
     """
 
     def __init__(
@@ -38,20 +41,29 @@ class Answerer:
         settings: Settings,
         *,
         grader: Grader | None = None,
+        critic: Critic | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.engine = engine
         self.manifest = manifest
         self.settings = settings
         self._grader = grader
+        described = manifest.critic
+        self._valuer = Valuer(critic, described) if critic is not None and described is not None else None
         self._clock = clock
+
+    @property
+    def confidence_sources(self) -> tuple[ConfidenceSource, ...]:
+        """What a caller can choose from."""
+        return ("verbalized",) if self._valuer is None else ("verbalized", "critic")
 
     def order(self, question: Question, settings: Settings | None = None) -> Order:
         """The question checked, its timeout running. `settings` are for this caller, where they are not everybody's.
 
         Raises InvalidRequest, NotAllowed or UnknownModel.
         """
-        return Order(question, make_plan(question, self.manifest, settings or self.settings))
+        critic = self._valuer is not None
+        return Order(question, make_plan(question, self.manifest, settings or self.settings, critic=critic))
 
     async def answer(self, order: Order, *, answer_id: str, first_sample: int = 0) -> Final:
         """The last event of `stream`."""
@@ -72,9 +84,9 @@ class Answerer:
         current = round_for(plan, keys_by(self._grader))
         try:
             async with aclosing(draw(self.engine, wanted, order.deadline)) as arrivals:
-                async for i, chunk in arrivals:
-                    taking = current.take(i, chunk)
-                    shown = await (order.deadline.bound(taking) if chunk is None else taking)
+                async for i, piece in arrivals:
+                    taking = current.take(i, piece)
+                    shown = await (order.deadline.bound(taking) if piece is None else taking)
                     for event in shown:
                         yield event
                     if current.over:
@@ -84,7 +96,11 @@ class Answerer:
         finally:
             order.tokens += len(wanted.prompt.token_ids or ()) or order.prompt_tokens
             order.tokens += written(current)
-        yield self._final(answer_id, plan, current)
+        outcome = current.outcome()
+        if plan.include_token_values and may_show(plan, outcome.decision):
+            outcome = await order.deadline.bound(self._with_token_values(wanted, outcome))
+        answer = build_answer(self._identity(answer_id), plan, outcome, usage_of(current))
+        yield Final(answer, current.states, outcome.ending)
 
     async def _prepare(self, question: Question, plan: Plan, answer_id: str, first: int) -> Draw:
         messages = prompts.messages(
@@ -97,17 +113,26 @@ class Answerer:
         except EngineError as error:  # too long, or refused by the model's chat template: the caller can change it
             raise InvalidRequest(str(error), question.param) from error
         sampling = fit(plan, prompt, self.engine.max_model_len)
-        return Draw(prompt, [numbered(sampling, first + i) for i in range(plan.samples)], answer_id, first)
+        samplings = [numbered(sampling, first + i) for i in range(plan.samples)]
+        decides = plan.confidence_source == "critic"
+        return Draw(prompt, samplings, answer_id, first, self._valuer if decides else None)
 
-    def _final(self, answer_id: str, plan: Plan, current: Round) -> Final:
-        identity = Identity(
+    async def _with_token_values(self, drawn: Draw, outcome: Outcome) -> Outcome:
+        """The critic is asked now, unless it was before the decision: it only values what will be seen."""
+        if self._valuer is None or not isinstance(self.engine, Spelling):
+            raise EngineError("token values need a critic, and an engine that knows the text of its tokens")
+        values = outcome.values or await self._valuer.value(drawn.prompt, outcome.tokens, request_id=drawn.id)
+        pieces = self.engine.pieces(drawn.prompt, outcome.tokens)
+        shown = tuple(TokenValue(text=text, value=value) for text, value in zip(pieces, values.after, strict=True))
+        return replace(outcome, token_values=shown)
+
+    def _identity(self, answer_id: str) -> Identity:
+        return Identity(
             id=answer_id,
             created=int(self._clock()),
             model=self.manifest.name,
             calibrated=self.manifest.calibrated,
         )
-        outcome = current.outcome()
-        return Final(build_answer(identity, plan, outcome, usage_of(current)), current.states, outcome.ending)
 
 
 def trained_domain(manifest: Manifest) -> prompts.Domain:

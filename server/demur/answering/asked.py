@@ -75,7 +75,10 @@ class Asked(BaseModel):
     ] = None
     confidence_source: Annotated[
         ConfidenceSource | None,
-        Field(description="`verbalized`: what the model wrote. `critic` needs a model that is served with one."),
+        Field(
+            description="`verbalized`: what the model wrote. `critic`: the value that the model's critic gives the "
+            "whole answer, for models that are served with one; not for single claims."
+        ),
         NotNull(),
     ] = None
     samples: int = Field(default=1, ge=1, description="How many samples are drawn at most.")
@@ -91,7 +94,11 @@ class Asked(BaseModel):
     timeout: Annotated[float | None, Field(gt=0, description="Seconds until a 504."), NotNull()] = None
     include_withheld: bool = Field(default=False, description="Show withheld text; 403 where the operator forbids it.")
     include_raw: bool = Field(default=False, description="Show the model's output as it was, unless it is withheld.")
-    include_token_values: bool = Field(default=False, description="A value for each token, from a critic.")
+    include_token_values: bool = Field(
+        default=False,
+        description="Show, token by token, what success the model's critic expected. It pictures the expected success "
+        "of the whole answer, never whether a step is right.",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,20 +6,26 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from demur.answering.deadline import Deadline
+from demur.answering.valuing import Valuer, Values
 from demur.engine.base import Chunk, Engine, Prompt, Sampling
 
-Arrival = tuple[int, Chunk | None]
-"""A chunk of the i-th sample; None when that sample is over."""
+Piece = Chunk | Values
+Arrival = tuple[int, Piece | None]
+"""A chunk of the i-th sample, or what the critic says once it has ended; None when that sample is over."""
 
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """One sample for each of `samplings`, all of one prompt. The engine knows the i-th as `id-(first+i)`."""
+    """One sample for each of `samplings`, all of one prompt. The engine knows the i-th as `id-(first+i)`.
+
+    With a `valuer` each of them is valued when it ends.
+    """
 
     prompt: Prompt
     samplings: Sequence[Sampling]
     id: str
     first: int = 0
+    valuer: Valuer | None = None
 
 
 async def draw(engine: Engine, wanted: Draw, deadline: Deadline) -> AsyncGenerator[Arrival, None]:
@@ -27,17 +33,33 @@ async def draw(engine: Engine, wanted: Draw, deadline: Deadline) -> AsyncGenerat
 
     The samples start together and share the prompt's prefix cache. Closing this stops in the engine what still runs.
     """
-    streams = [
-        engine.stream(wanted.prompt, sampling, request_id=f"{wanted.id}-{wanted.first + i}")
-        for i, sampling in enumerate(wanted.samplings)
-    ]
+    streams = [_sample(engine, wanted, i) for i in range(len(wanted.samplings))]
     arrivals = _alone(streams[0], deadline) if len(streams) == 1 else _together(streams, deadline)
     async with aclosing(arrivals):
         async for arrival in arrivals:
             yield arrival
 
 
-async def _alone(chunks: AsyncGenerator[Chunk, None], deadline: Deadline) -> AsyncGenerator[Arrival, None]:
+def _sample(engine: Engine, wanted: Draw, i: int) -> AsyncGenerator[Piece, None]:
+    name = f"{wanted.id}-{wanted.first + i}"
+    chunks = engine.stream(wanted.prompt, wanted.samplings[i], request_id=name)
+    return chunks if wanted.valuer is None else _valued(chunks, wanted.valuer, wanted.prompt, name)
+
+
+async def _valued(
+    chunks: AsyncGenerator[Chunk, None], valuer: Valuer, prompt: Prompt, name: str
+) -> AsyncGenerator[Piece, None]:
+    written, ended = list[int](), False
+    async with aclosing(chunks):
+        async for chunk in chunks:
+            written += chunk.token_ids
+            ended = chunk.finish_reason in ("stop", "length")
+            yield chunk
+    if ended:
+        yield await valuer.value(prompt, written, request_id=name)
+
+
+async def _alone(chunks: AsyncGenerator[Piece, None], deadline: Deadline) -> AsyncGenerator[Arrival, None]:
     async with aclosing(chunks):
         while (chunk := await deadline.bound(anext(chunks, None))) is not None:
             yield 0, chunk
@@ -45,7 +67,7 @@ async def _alone(chunks: AsyncGenerator[Chunk, None], deadline: Deadline) -> Asy
 
 
 async def _together(
-    streams: Sequence[AsyncGenerator[Chunk, None]], deadline: Deadline
+    streams: Sequence[AsyncGenerator[Piece, None]], deadline: Deadline
 ) -> AsyncGenerator[Arrival, None]:
     arrived: asyncio.Queue[Arrival | Exception] = asyncio.Queue()
     drawing = [asyncio.create_task(_forward(i, chunks, arrived)) for i, chunks in enumerate(streams)]
@@ -63,7 +85,7 @@ async def _together(
         await asyncio.gather(*drawing, return_exceptions=True)
 
 
-async def _forward(i: int, chunks: AsyncGenerator[Chunk, None], arrived: asyncio.Queue[Arrival | Exception]) -> None:
+async def _forward(i: int, chunks: AsyncGenerator[Piece, None], arrived: asyncio.Queue[Arrival | Exception]) -> None:
     try:
         async with aclosing(chunks):
             async for chunk in chunks:

@@ -46,7 +46,14 @@ def _decided(plan: Plan, completion: Completion, sample: Sample) -> Outcome:
     decision = decide(
         completion, plan.risk_threshold, granularity=plan.granularity, truncated=sample.ending == "length"
     )
-    return Outcome(completion=completion, decision=decision, raw=sample.raw, ending=sample.ending)
+    return Outcome(
+        completion=completion,
+        decision=decision,
+        raw=sample.raw,
+        ending=sample.ending,
+        tokens=tuple(sample.token_ids),
+        values=sample.values,
+    )
 
 
 def _report(

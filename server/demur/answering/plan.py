@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from demur.answering.asked import Asked, Question
+from demur.answering.asked import Asked, ConfidenceSource, Question
 from demur.answering.errors import InvalidRequest, NotAllowed, UnknownModel
 from demur.core.answers import Aggregation, Contract, Granularity
 from demur.core.selection import SelectionRule
@@ -21,6 +21,7 @@ class Plan:
     granularity: Granularity
     risk_threshold: float
     aggregation: Aggregation
+    confidence_source: ConfidenceSource
     samples: int
     selection: SelectionRule
     stopping: Stopping
@@ -30,6 +31,7 @@ class Plan:
     timeout: float
     include_withheld: bool
     include_raw: bool
+    include_token_values: bool
 
     @property
     def live(self) -> bool:
@@ -42,23 +44,27 @@ class Plan:
     @property
     def gives_up(self) -> bool:
         """Whether a single sample may be stopped once its claims so far leave no hope of an answer."""
-        decides_on_claims = self.contract == "claims" and self.granularity == "response"
+        on_claims_alone = self.contract == "claims" and self.confidence_source == "verbalized"
+        decides_on_claims = on_claims_alone and self.granularity == "response"
         return decides_on_claims and self.samples == 1 and self.stopping != "none" and not self.include_withheld
 
 
-def make_plan(question: Question, manifest: Manifest, settings: Settings) -> Plan:
-    """Raises InvalidRequest, NotAllowed or UnknownModel, naming the field."""
+def make_plan(question: Question, manifest: Manifest, settings: Settings, *, critic: bool = False) -> Plan:
+    """`critic` says whether one is served. Raises InvalidRequest, NotAllowed or UnknownModel, naming the field."""
     asked = question.asked
     if asked.model not in (None, manifest.name):
         raise UnknownModel(f"no model {asked.model!r:.100}; this server has {manifest.name!r}", "model")
     _check_question(question, settings)
-    _check_sources(asked, settings)
+    _check_permissions(asked, settings)
+    _check_critic(asked, critic)
     contract = _contract(asked, manifest)
+    granularity = _granularity(asked, contract)
     return Plan(
         contract=contract,
-        granularity=_granularity(asked, contract),
+        granularity=granularity,
         risk_threshold=settings.risk_threshold if asked.risk_threshold is None else asked.risk_threshold,
         aggregation=_aggregation(asked, contract, manifest),
+        confidence_source=_confidence_source(asked, contract, granularity),
         samples=asked.samples,
         selection=asked.selection,
         stopping=asked.stopping,
@@ -68,6 +74,7 @@ def make_plan(question: Question, manifest: Manifest, settings: Settings) -> Pla
         timeout=_timeout(asked, settings),
         include_withheld=asked.include_withheld,
         include_raw=asked.include_raw,
+        include_token_values=asked.include_token_values,
     )
 
 
@@ -110,11 +117,14 @@ def _check_question(question: Question, settings: Settings) -> None:
         )
 
 
-def _check_sources(asked: Asked, settings: Settings) -> None:
-    if asked.confidence_source == "critic":
+def _check_critic(asked: Asked, critic: bool) -> None:
+    if asked.confidence_source == "critic" and not critic:
         raise InvalidRequest("no critic is served with this model; use 'verbalized'", "confidence_source")
-    if asked.include_token_values:
+    if asked.include_token_values and not critic:
         raise InvalidRequest("token values come from a critic, and none is served", "include_token_values")
+
+
+def _check_permissions(asked: Asked, settings: Settings) -> None:
     if asked.include_withheld and not settings.withheld_allowed:
         raise NotAllowed("this server shows no withheld text", "include_withheld")
     if asked.samples > settings.max_samples:
@@ -137,7 +147,21 @@ def _granularity(asked: Asked, contract: Contract) -> Granularity:
 def _aggregation(asked: Asked, contract: Contract, manifest: Manifest) -> Aggregation:
     if asked.aggregation is not None and contract != "claims":
         raise InvalidRequest(f"the {contract} contract has no claims to aggregate", "aggregation")
+    if asked.aggregation is not None and asked.confidence_source == "critic":
+        raise InvalidRequest("a critic values the whole answer: there is nothing to aggregate", "aggregation")
     return asked.aggregation or manifest.aggregation
+
+
+def _confidence_source(asked: Asked, contract: Contract, granularity: Granularity) -> ConfidenceSource:
+    if asked.confidence_source != "critic":
+        return "verbalized"
+    if contract == "explicit_risk":
+        raise InvalidRequest("the explicit_risk contract decides without a confidence", "confidence_source")
+    if granularity == "claims":
+        raise InvalidRequest(
+            "a critic values whole answers, not single claims; use granularity 'response'", "confidence_source"
+        )
+    return "critic"
 
 
 def _sampling(asked: Asked, contract: Contract, manifest: Manifest, settings: Settings) -> Sampling:

@@ -5,6 +5,7 @@ from typing import Protocol
 
 from demur.answering import outcome
 from demur.answering.answer import Outcome, Usage
+from demur.answering.drawing import Piece
 from demur.answering.events import Event, SampleDone
 from demur.answering.plan import Plan
 from demur.answering.sample import Sample
@@ -12,7 +13,6 @@ from demur.answering.showing import show
 from demur.answering.votes import KeyOf, vote_of
 from demur.core.answers import State
 from demur.core.stopping import Vote, beyond_hope
-from demur.engine.base import Chunk
 
 
 class Round(Protocol):
@@ -26,7 +26,7 @@ class Round(Protocol):
         """Whether the samples that still run cannot matter any more."""
         ...
 
-    async def take(self, i: int, chunk: Chunk | None) -> list[Event]:
+    async def take(self, i: int, piece: Piece | None) -> list[Event]:
         """What the caller may see of the next piece of the i-th sample; None is the sample's end."""
         ...
 
@@ -61,9 +61,9 @@ class OneSample:
         hopeless = beyond_hope(self._sample.running_confidence, self._plan.risk_threshold)
         return self._plan.gives_up and hopeless and not self._ended
 
-    async def take(self, i: int, chunk: Chunk | None) -> list[Event]:
-        if chunk is not None:
-            return show(self._sample.take(chunk), self._plan)
+    async def take(self, i: int, piece: Piece | None) -> list[Event]:
+        if piece is not None:
+            return show(self._sample.take(piece), self._plan)
         self._ended = True
         return show(self._sample.close(), self._plan)
 
@@ -92,10 +92,10 @@ class ManySamples:
     def over(self) -> bool:
         return self._vote.over
 
-    async def take(self, i: int, chunk: Chunk | None) -> list[Event]:
+    async def take(self, i: int, piece: Piece | None) -> list[Event]:
         sample = self._samples[i]
-        if chunk is not None:
-            sample.take(chunk)
+        if piece is not None:
+            sample.take(piece)
             return []
         sample.close()
         self._vote.add(await vote_of(i, sample.completion, self._key_of))

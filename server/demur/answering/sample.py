@@ -1,8 +1,11 @@
 """One sample as it is read: chunks in; visible text and claims out, and in the end a completion."""
 
+from dataclasses import replace
+
 from demur.answering.answer import Ending
 from demur.answering.errors import SampleLost
 from demur.answering.plan import Plan
+from demur.answering.valuing import Values
 from demur.core.answers import Completion
 from demur.core.reading import Event, Reader
 from demur.engine.base import Chunk, FinishReason
@@ -18,6 +21,8 @@ class Sample:
         self.prompt_tokens: int | None = None
         self.completion_tokens: int | None = None
         self.chunks = 0
+        self.token_ids: list[int] = []
+        self.values: Values | None = None
         self._completion: Completion | None = None
 
     @property
@@ -49,20 +54,34 @@ class Sample:
         """Claims: the aggregate of those closed so far."""
         return self._reader.running_confidence
 
-    def take(self, chunk: Chunk) -> list[Event]:
-        self.chunks += 1
-        self._raw.append(chunk.text)
-        self._finish_reason = chunk.finish_reason or self._finish_reason
-        self.prompt_tokens = chunk.prompt_tokens or self.prompt_tokens
-        self.completion_tokens = chunk.completion_tokens or self.completion_tokens
-        return self._reader.feed(chunk.text)
+    def take(self, piece: Chunk | Values) -> list[Event]:
+        """The next chunk, or after the last one what the critic says: nothing of that is shown before the decision."""
+        if isinstance(piece, Values):
+            self.values = piece
+            return []
+        return self._read(piece)
 
     def close(self) -> list[Event]:
-        """The last events; `completion` is there from then on. Raises SampleLost when the engine did not finish."""
+        """The last events; `completion` is there from then on. Raises SampleLost when the engine did not finish.
+
+        A critic's value, where there is one by now, takes the place of the stated confidence.
+        """
         _ = self.ending
         events, self._completion = self._reader.close()
+        if self.values is not None:
+            confidence = self.values.confidence
+            self._completion = replace(self._completion, confidence=confidence.value, state=confidence.state)
         return events
 
     def cut(self) -> None:
         """Read what there is of a sample that was stopped."""
         _, self._completion = self._reader.close()
+
+    def _read(self, chunk: Chunk) -> list[Event]:
+        self.chunks += 1
+        self._raw.append(chunk.text)
+        self.token_ids += chunk.token_ids
+        self._finish_reason = chunk.finish_reason or self._finish_reason
+        self.prompt_tokens = chunk.prompt_tokens or self.prompt_tokens
+        self.completion_tokens = chunk.completion_tokens or self.completion_tokens
+        return self._reader.feed(chunk.text)

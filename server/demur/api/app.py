@@ -23,6 +23,7 @@ from demur.api.errors import ApiError, error_response
 from demur.api.streams import cancel
 from demur.api.vitals import Vitals
 from demur.engine.base import Engine, EngineError
+from demur.engine.critic import Critic
 from demur.grading import Grader
 from demur.manifest import Manifest
 from demur.keys import KeyRing
@@ -42,16 +43,22 @@ class CountsRunning(Protocol):
 
 
 def create_app(
-    engine: Engine, manifest: Manifest, settings: Settings | None = None, *, grader: Grader | None = None
+    engine: Engine,
+    manifest: Manifest,
+    settings: Settings | None = None,
+    *,
+    grader: Grader | None = None,
+    critic: Critic | None = None,
 ) -> FastAPI:
-    """An app that answers with `engine` under `manifest`. The caller owns engine and grader, and closes them.
+    """An app that answers with `engine` under `manifest`. The caller owns engine, grader and critic, and closes them.
 
-    A running `grader` tells which formulas among the answers of a vote are equal.
+    A running `grader` tells which formulas among the answers of a vote are equal. `critic` is the one that the
+    manifest describes.
 
     `app.state.context.vitals.on_death` takes what has to happen when the engine dies.
     """
     settings = settings or Settings()
-    context = _context(Answerer(engine, manifest, settings, grader=grader))
+    context = _context(Answerer(engine, manifest, settings, grader=grader, critic=critic))
     if isinstance(engine, CountsRunning):
         context.metrics.watch_engine(lambda: engine.running)
     app = FastAPI(

@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from demur.answering import AnsweringError, Asked
 from demur.answering.errors import DeadlineExceeded, InvalidRequest, NotAllowed, SampleLost, UnknownModel
 from demur.engine.base import EngineDead, EngineError, EngineOverloaded
+from demur.engine.critic import CriticUnavailable
 
 
 class ErrorBody(BaseModel):
@@ -62,6 +63,7 @@ _ANSWERING: dict[type[AnsweringError], tuple[int, str]] = {
 _NO_OBJECT = frozenset({"missing", "model_type", "model_attributes_type", "dict_type"})
 """What pydantic calls a body that is no JSON object, or none at all."""
 DEAD = ApiError(503, "unavailable", "the model stopped; the server is going down", headers={"retry-after": "1"})
+NO_CRITIC = ApiError(503, "unavailable", "the critic of this model cannot be loaded; what it would say is not there")
 BROKEN = ApiError(500, "server_error", "something broke in the server; its log has the request id")
 
 
@@ -87,6 +89,8 @@ def as_api_error(error: Exception) -> ApiError:
             return ApiError(429, "rate_limited", "the server is busy; try again later", headers=pause)
         case EngineDead():
             return DEAD
+        case CriticUnavailable():
+            return NO_CRITIC
         case EngineError():
             return ApiError(502, "engine_error", "the engine failed on this request")
         case _:

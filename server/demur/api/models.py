@@ -6,6 +6,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel
 
 from demur.answering import Answerer
+from demur.answering.asked import ConfidenceSource
 from demur.answering.errors import UnknownModel
 from demur.api.context import Shared
 from demur.api.callers import KeyedRoute
@@ -21,6 +22,7 @@ class ModelCard(BaseModel):
     calibrated: bool
     contracts: list[Contract]
     aggregation: Aggregation
+    confidence_sources: list[ConfidenceSource]
     max_model_len: int | None
     risk_threshold: float
 
@@ -59,6 +61,7 @@ def _describe(answerer: Answerer) -> Model:
         calibrated=manifest.calibrated,
         contracts=list(manifest.contracts),
         aggregation=manifest.aggregation,
+        confidence_sources=list(answerer.confidence_sources),
         max_model_len=answerer.engine.max_model_len,
         risk_threshold=answerer.settings.risk_threshold,
     )

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
-from demur.engine.base import EngineError
+from demur.engine.base import EngineError, Prompt
 from demur.engine.scripted import piece_of
 
 
@@ -37,7 +37,7 @@ class Critic(Protocol):
 class Spelling(Protocol):
     """An engine that knows the text of its tokens."""
 
-    def pieces(self, token_ids: Sequence[int]) -> list[str]:
+    def pieces(self, prompt: Prompt, token_ids: Sequence[int]) -> list[str]:
         """What each token of one output adds to its text. They join to the text."""
         ...
 

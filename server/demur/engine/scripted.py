@@ -144,7 +144,7 @@ class ScriptedEngine:
             if not finished:
                 self.cancelled.append(request_id)
 
-    def pieces(self, token_ids: Sequence[int]) -> list[str]:
+    def pieces(self, prompt: Prompt, token_ids: Sequence[int]) -> list[str]:
         """What each token adds to the text, but for space after the last word."""
         return [piece_of(token) for token in token_ids]
 

@@ -95,10 +95,19 @@ def plan_of(options: Options, loaded: Loaded) -> Plan:
 def refuse(options: Options, grader: GraderName) -> None:
     """Raise EvaluationError for options that contradict each other, before anything is asked."""
     chat, claims = options.api == "chat", options.contract == "claims"
+    critic = options.confidence_source == "critic"
     wrong = {
         "--model is needed with --api chat": chat and options.model is None,
-        "--confidence-source needs --api answers: a bare chat host has no critic": chat
-        and options.confidence_source not in (None, "verbalized"),
+        "--confidence-source needs --api answers: a bare chat host has no critic": chat and critic,
+        "--confidence-source critic values whole answers: leave out --granularity claims": (
+            critic and options.granularity == "claims"
+        ),
+        "--confidence-source critic values whole answers: leave out --aggregation": (
+            critic and options.aggregation is not None
+        ),
+        "--confidence-source critic does not fit --contract explicit_risk: there is no confidence to replace": (
+            critic and options.contract == "explicit_risk"
+        ),
         "--granularity claims needs --contract claims": options.granularity == "claims" and not claims,
         "--aggregation needs --contract claims": options.aggregation is not None and not claims,
         "--granularity claims needs --judge-model: nobody else can say whether a claim is right": (
