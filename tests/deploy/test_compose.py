@@ -27,7 +27,7 @@ def test_every_service_is_confined(services) -> None:
 
 
 def test_mounted_files_are_there(services, deploy: Path) -> None:
-    mounts = [mount for service in services.values() for mount in service.get("volumes", []) if mount.startswith(".")]
+    mounts = [mount for service in services.values() for mount in service.get("volumes", []) if mount.startswith("../")]
     assert mounts
     for mount in mounts:
         source, _, mode = mount.split(":")
@@ -41,6 +41,12 @@ def test_environment_variables_are_settings_of_the_server(services, deploy: Path
     for service in (services["demur"], over):
         ours = {name for name in service["environment"] if name.startswith("DEMUR_")}
         assert ours <= {f"DEMUR_{name.upper()}" for name in Settings.model_fields}
+
+
+def test_a_server_that_others_can_reach_wants_keys(services) -> None:
+    ours = services["demur"]
+    folder = Path(ours["environment"]["DEMUR_KEYS_FILE"]).parent
+    assert [mount for mount in ours["volumes"] if mount.endswith(f":{folder}:ro")]
 
 
 def test_the_server_may_finish_before_it_is_killed(services) -> None:

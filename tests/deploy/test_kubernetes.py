@@ -12,7 +12,9 @@ import kubernetes_validate
 import pytest
 import yaml
 
+from demur.keys import KeyFile, make_key
 from demur.serving.engine_args import parse_options
+from demur.serving.server import check_exposure
 from demur.settings import Settings
 
 VERSION = "1.33.0"
@@ -45,6 +47,14 @@ def rendered(overlay: str) -> dict[str, dict[str, Any]]:
 
 def pod(overlay: str) -> dict[str, Any]:
     return rendered(f"overlays/{overlay}")["Deployment"]["spec"]["template"]["spec"]
+
+
+@pytest.fixture
+def keys_file(tmp_path: Path) -> Path:
+    """What `demur keys create` makes."""
+    file = KeyFile(tmp_path / "keys.json")
+    file.change(lambda keys: (*keys, make_key("somebody")[0]))
+    return file.path
 
 
 @pytest.mark.parametrize("path", sorted((KUBERNETES / "base").glob("*.yaml")), ids=lambda path: path.stem)
@@ -107,11 +117,14 @@ def test_probes_ask_for_what_the_server_has(overlay: str, served_paths) -> None:
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_the_settings_and_arguments_are_the_servers_own(overlay: str) -> None:
+def test_the_settings_and_arguments_are_the_servers_own(overlay: str, keys_file: Path) -> None:
     (container,) = pod(overlay)["containers"]
     given = rendered(f"overlays/{overlay}")["ConfigMap"]["data"] | {e["name"]: e.get("value") for e in container["env"]}
     ours = {name.removeprefix("DEMUR_").lower(): value for name, value in given.items() if name.startswith("DEMUR_")}
     settings = Settings(**ours)
+    check_exposure(settings.model_copy(update={"keys_file": keys_file}))
+    assert settings.keys_file is not None
+    assert str(settings.keys_file.parent) in {mount["mountPath"] for mount in container["volumeMounts"]}
     assert settings.port == container["ports"][0]["containerPort"]
     assert pod(overlay)["terminationGracePeriodSeconds"] > settings.shutdown_timeout + 5
     command, *rest = container["args"]
