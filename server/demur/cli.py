@@ -71,6 +71,10 @@ def serve(
         Literal["auto", "always", "never"] | None,
         typer.Option(help="Force the output form; auto: unless the model is calibrated. (default: auto)"),
     ] = None,
+    critic: Annotated[
+        Literal["on_demand", "at_start", "off"] | None,
+        typer.Option(help="When the critic of a model that has one is loaded. (default: on_demand)"),
+    ] = None,
     allow_withheld: Annotated[
         bool | None, typer.Option(help="Let callers see withheld text. (default: on a loopback address only)")
     ] = None,
@@ -97,6 +101,7 @@ def serve(
         "risk_threshold": risk_threshold,
         "engine": engine,
         "force_contract": force_contract,
+        "critic": critic,
         "allow_withheld": allow_withheld,
         "keys_file": keys_file,
         "allow_anonymous": allow_anonymous,

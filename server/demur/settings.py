@@ -28,6 +28,12 @@ class Settings(BaseSettings):
         default="auto",
         description="Force the output form by structured outputs; auto: unless the model is calibrated.",
     )
+    critic: Literal["on_demand", "at_start", "off"] = Field(
+        default="on_demand", description="When the critic of a model that has one is loaded, if at all."
+    )
+    critic_memory: float = Field(
+        default=0.4, gt=0, lt=1, description="The critic's share of vLLM's memory; the model has the rest of it."
+    )
     allow_withheld: bool | None = Field(
         default=None,
         description="Whether callers may see withheld text; by default on a loopback address, or as their key says.",

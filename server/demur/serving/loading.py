@@ -8,10 +8,12 @@ from typing import Any
 from demur.answering.plan import forces
 from demur.core.answers import CONTRACTS
 from demur.engine.base import Engine, EngineError
+from demur.engine.critic import OnDemand
 from demur.engine.scripted import ScriptedEngine
 from demur.forcing import constraint
 from demur.grading import Grader
 from demur.manifest import Manifest, ManifestError
+from demur.serving.critic import critic_for, is_served, memory_shares
 from demur.settings import Settings
 
 DEMO_DELAY = 0.03
@@ -35,6 +37,27 @@ async def load_engine(settings: Settings, engine_args: Mapping[str, Any]) -> tup
         raise CannotLoad(str(error)) from None
 
 
+async def load_critic(
+    engine: Engine, manifest: Manifest, settings: Settings, engine_args: Mapping[str, Any]
+) -> OnDemand | None:
+    """The critic of the model that `load_engine` loaded, if one is served; loaded now where the settings want that.
+
+    Raises CannotLoad.
+    """
+    if settings.engine != "vllm" or not is_served(manifest, settings):
+        return None
+    from demur.model.folder import default_folder
+
+    model = settings.model or str(default_folder())
+    critic = critic_for(model, manifest, settings, engine_args, engine.max_model_len)
+    if critic is not None and settings.critic == "at_start":
+        try:
+            await critic.ready()
+        except EngineError as error:
+            raise CannotLoad(f"{error}; --critic off serves the model without it") from None
+    return critic
+
+
 async def start_grader(settings: Settings) -> AbstractContextManager[Grader | None]:
     """What groups the answers of a vote by value; nothing where no model writes formulas or nobody may vote."""
     if settings.engine == "scripted" or settings.max_samples == 1:
@@ -49,7 +72,13 @@ async def _start_vllm(model: str, manifest: Manifest, settings: Settings, engine
     constraints = [constraint(contract) for contract in manifest.contracts] if forces(settings, manifest) else []
     try:
         with progress_bar(manifest.name) as report:
-            return await VLLMEngine.start(model, constraints=constraints, progress=report, **engine_args)
+            return await VLLMEngine.start(
+                model,
+                constraints=constraints,
+                progress=report,
+                memory_share=memory_shares(manifest, settings)[0],
+                **engine_args,
+            )
     except UnknownEngineArgument as error:
         raise CannotLoad(str(error)) from None
     except ModuleNotFoundError as error:

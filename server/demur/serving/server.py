@@ -6,7 +6,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from typing import Any
 
 import uvicorn
@@ -16,7 +16,7 @@ from demur.api.app import create_app
 from demur.keys import KeyRing, KeysError
 from demur.manifest import Manifest
 from demur.observability import configure_logging
-from demur.serving.loading import CannotLoad, load_engine, start_grader
+from demur.serving.loading import CannotLoad, load_critic, load_engine, start_grader
 from demur.settings import Settings, is_loopback
 
 EXIT_ENGINE_DIED = 70
@@ -79,17 +79,19 @@ def check_exposure(settings: Settings) -> None:
 
 
 async def _serve(settings: Settings, engine_args: Mapping[str, Any], listener: socket.socket) -> int:
-    try:
-        engine, manifest = await load_engine(settings, engine_args)
-    except CannotLoad as error:
-        raise CannotServe(str(error)) from None
-    try:
-        with await start_grader(settings) as grader:
-            app = create_app(engine, manifest, settings, grader=grader)
-            address = _address_line(listener, settings.host, manifest)
-            return await serve_app(app, settings, listener, lambda: print(address, flush=True))
-    finally:
-        await engine.close()
+    async with AsyncExitStack() as stack:
+        try:
+            engine, manifest = await load_engine(settings, engine_args)
+            stack.push_async_callback(engine.close)
+            critic = await load_critic(engine, manifest, settings, engine_args)
+        except CannotLoad as error:
+            raise CannotServe(str(error)) from None
+        if critic is not None:
+            stack.push_async_callback(critic.close)
+        grader = stack.enter_context(await start_grader(settings))
+        app = create_app(engine, manifest, settings, grader=grader, critic=critic)
+        address = _address_line(listener, settings.host, manifest)
+        return await serve_app(app, settings, listener, lambda: print(address, flush=True))
 
 
 async def serve_app(app: FastAPI, settings: Settings, listener: socket.socket, ready: Callable[[], None]) -> int:

@@ -4,6 +4,7 @@ Importing this package does not import vLLM, which takes 10 s and starts things;
 """
 
 from demur.engine.vllm.arguments import UnknownEngineArgument
+from demur.engine.vllm.critic import VLLMCritic
 from demur.engine.vllm.engine import VLLMEngine
 
-__all__ = ["UnknownEngineArgument", "VLLMEngine"]
+__all__ = ["UnknownEngineArgument", "VLLMCritic", "VLLMEngine"]

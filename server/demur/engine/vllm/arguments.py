@@ -51,8 +51,12 @@ def set_environment() -> None:
     logging.getLogger("vllm").setLevel(os.environ["VLLM_LOGGING_LEVEL"].upper())
 
 
-def engine_arguments(model: str | Path, given: Mapping[str, Any]) -> "AsyncEngineArgs":
-    """Raises UnknownEngineArgument, naming the argument, and ValueError or TypeError for values vLLM refuses."""
+def engine_arguments(model: str | Path, given: Mapping[str, Any], share: float = 1.0) -> "AsyncEngineArgs":
+    """`share` is of the memory that one engine alone would take: it holds for gpu_memory_utilization, not for
+    kv_cache_memory_bytes, which says how much each engine's cache gets.
+
+    Raises UnknownEngineArgument, naming the argument, and ValueError or TypeError for values vLLM refuses.
+    """
     from vllm.engine.arg_utils import AsyncEngineArgs
     from vllm.platforms import current_platform
 
@@ -60,7 +64,11 @@ def engine_arguments(model: str | Path, given: Mapping[str, Any]) -> "AsyncEngin
     defaults = dict(_DEFAULTS)
     if current_platform.is_cpu():
         defaults |= _cpu_defaults(given)
-    return AsyncEngineArgs(**{**defaults, **given, "model": str(model)})
+    chosen: dict[str, Any] = {**defaults, **given, "model": str(model)}
+    if share < 1:
+        whole = chosen.get("gpu_memory_utilization", AsyncEngineArgs.gpu_memory_utilization)
+        chosen["gpu_memory_utilization"] = whole * share
+    return AsyncEngineArgs(**chosen)
 
 
 def _check_names(given: Mapping[str, Any], known: list[str]) -> None:

@@ -1,14 +1,16 @@
 """The Engine port over vLLM's AsyncLLM."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from demur.engine.base import Chunk, Message, Prompt, PromptTooLong, Sampling
 from demur.engine.vllm.guardian import Guardian
-from demur.engine.vllm.launching import engine_processes, existing, import_vllm, launch
+from demur.engine.vllm.launching import existing, import_vllm, launch
+from demur.engine.vllm.spelling import pieces
 from demur.engine.vllm.translating import chunk, sampling_params, translated_errors
 
 if TYPE_CHECKING:
@@ -21,9 +23,9 @@ Progress = Callable[[str, float], None]
 class VLLMEngine:
     """One AsyncLLM. Made by `start`; a sample's request inside vLLM lives as long as the generator of `stream`."""
 
-    def __init__(self, llm: "AsyncLLM") -> None:
+    def __init__(self, llm: "AsyncLLM", processes: Iterable[BaseProcess]) -> None:
         self._llm = llm
-        self._guardian = Guardian(process.pid for process in engine_processes() if process.pid)
+        self._guardian = Guardian(process.pid for process in processes if process.pid)
 
     @classmethod
     async def start(
@@ -32,25 +34,22 @@ class VLLMEngine:
         *,
         constraints: Sequence[str] = (),
         progress: Progress = lambda doing, share: None,
+        memory_share: float = 1.0,
         **engine_args: Any,
     ) -> Self:
         """Load `model`, a folder or a hub id, and answer once; takes from half a minute upwards.
 
         `engine_args` are vLLM's own (tensor_parallel_size, gpu_memory_utilization, dtype, ...). `constraints` that
-        samples will be forced to match are compiled now instead of when the first one comes. The event loop stays
-        free meanwhile. Raises UnknownEngineArgument, ModuleNotFoundError without vLLM, and EngineError when the
-        model cannot be loaded; vLLM has then written the cause to standard error.
+        samples will be forced to match are compiled now instead of when the first one comes. `memory_share` leaves
+        room for another engine. The event loop stays free meanwhile. Raises UnknownEngineArgument,
+        ModuleNotFoundError without vLLM, and EngineError when the model cannot be loaded; vLLM has then written the
+        cause to standard error.
         """
         name = existing(model)
         progress("importing vLLM", 0.0)
         await asyncio.to_thread(import_vllm)
         progress("loading the model", 0.3)
-        try:
-            engine = cls(await asyncio.to_thread(launch, name, engine_args))
-        except asyncio.CancelledError:
-            for process in engine_processes():
-                process.kill()  # then the thread that waits for them ends, too
-            raise
+        engine = cls(*await launch(name, engine_args, memory_share))
         progress("warming up", 0.9)
         try:
             await engine._warm_up(constraints)
@@ -108,6 +107,10 @@ class VLLMEngine:
                     piece = chunk(output, len(token_ids), completion_tokens)
                     completion_tokens += len(piece.token_ids)
                     yield piece
+
+    def pieces(self, prompt: Prompt, token_ids: Sequence[int]) -> list[str]:
+        """As vLLM writes the text while it streams. Raises EngineError for a model without a fast tokenizer."""
+        return pieces(self._llm.get_tokenizer(), prompt.token_ids or (), token_ids)
 
     async def check(self) -> None:
         """Raises EngineDead when the engine process is gone."""

@@ -1,5 +1,6 @@
-"""From a model's name to a running AsyncLLM. All of it blocks, so it belongs into a thread."""
+"""From a model's name to a running AsyncLLM and its processes."""
 
+import asyncio
 import signal
 from collections.abc import Mapping
 from multiprocessing import active_children, resource_tracker
@@ -33,10 +34,26 @@ def import_vllm() -> None:
     import vllm.v1.engine.async_llm  # noqa: F401
 
 
-def launch(model: str, given: Mapping[str, Any]) -> "AsyncLLM":
-    """Load the model. Raises UnknownEngineArgument and EngineError."""
+async def launch(model: str, given: Mapping[str, Any], share: float = 1.0) -> "tuple[AsyncLLM, list[BaseProcess]]":
+    """Load the model in a thread; the processes are those that vLLM started for it.
+
+    `share` is of the memory that one engine alone would take. Only one may be launched at a time. Raises
+    UnknownEngineArgument and EngineError.
+    """
+    others = engine_processes()
     try:
-        return _without_interrupts(engine_arguments(model, given))
+        llm = await asyncio.to_thread(_launch, model, given, share)
+    except asyncio.CancelledError:
+        for process in engine_processes():
+            if process not in others:
+                process.kill()  # then the thread that waits for them ends, too
+        raise
+    return llm, [process for process in engine_processes() if process not in others]
+
+
+def _launch(model: str, given: Mapping[str, Any], share: float) -> "AsyncLLM":
+    try:
+        return _without_interrupts(engine_arguments(model, given, share))
     except UnknownEngineArgument:
         raise
     except (OSError, RuntimeError, TypeError, ValueError) as error:

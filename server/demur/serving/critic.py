@@ -1,0 +1,73 @@
+"""The critic that a model's manifest names: where it is, how much memory it gets, and when it is loaded."""
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from demur.engine.base import EngineError
+from demur.engine.critic import Critic, CriticUnavailable, OnDemand
+from demur.manifest import Manifest
+from demur.observability import logger
+from demur.settings import Settings
+
+SHARED = frozenset({"download_dir", "dtype", "enforce_eager", "gpu_memory_utilization", "hf_token", "load_format"})
+SHARED |= {"kv_cache_memory_bytes", "tensor_parallel_size", "trust_remote_code"}
+"""Arguments for the generator's engine that say how this machine is used, and so hold for the critic's engine too."""
+
+
+def memory_shares(manifest: Manifest, settings: Settings) -> tuple[float, float]:
+    """The generator's and the critic's shares of what vLLM may take."""
+    if not is_served(manifest, settings):
+        return 1.0, 0.0
+    return 1 - settings.critic_memory, settings.critic_memory
+
+
+def is_served(manifest: Manifest, settings: Settings) -> bool:
+    """Whether the model has a critic and the operator wants it."""
+    return manifest.critic is not None and settings.critic != "off"
+
+
+def critic_for(
+    model: str, manifest: Manifest, settings: Settings, engine_args: Mapping[str, Any], max_model_len: int | None
+) -> OnDemand | None:
+    """The critic of `model`, not loaded yet; None where none is served. It takes what the generator can write."""
+    described = manifest.critic
+    if described is None or not is_served(manifest, settings):
+        return None
+    shared = {name: value for name, value in engine_args.items() if name in SHARED}
+    _, share = memory_shares(manifest, settings)
+
+    async def load() -> Critic:
+        from demur.engine.vllm import VLLMCritic
+
+        clock = asyncio.get_running_loop().time
+        began = clock()
+        try:
+            place = await asyncio.to_thread(locate, model, described.path)
+            critic = await VLLMCritic.start(place, memory_share=share, max_model_len=max_model_len, **shared)
+        except EngineError as error:
+            logger.error("the critic cannot be loaded", extra={"fields": {"cause": str(error)}})
+            raise CriticUnavailable(f"the critic cannot be loaded: {error}") from error
+        logger.info("the critic is loaded", extra={"fields": {"seconds": round(clock() - began, 1)}})
+        return critic
+
+    return OnDemand(load)
+
+
+def locate(model: str, path: str) -> str:
+    """The critic's folder: `path` inside the model's folder or hub repository, else a hub id of its own.
+
+    Raises EngineError when there is no such place.
+    """
+    folder = Path(model).expanduser()
+    if folder.is_dir():
+        return str(folder / path) if (folder / path).is_dir() or path.count("/") != 1 else path
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+
+    try:
+        inside = Path(snapshot_download(model, allow_patterns=f"{path}/*")) / path
+    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError) as error:
+        raise EngineError(f"no hub to get the critic {path} of {model} from: {error}") from error
+    return str(inside) if inside.is_dir() else path
