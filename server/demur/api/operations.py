@@ -4,7 +4,7 @@ from typing import Literal
 
 from fastapi import APIRouter, Response
 from fastapi.responses import PlainTextResponse
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, generate_latest
 from pydantic import BaseModel
 
 from demur.api.context import Shared
@@ -37,5 +37,6 @@ async def ready(context: Shared) -> Readiness:
 
 @router.get("/metrics", response_class=PlainTextResponse)
 async def metrics(context: Shared) -> Response:
-    """Prometheus text format."""
-    return Response(generate_latest(context.metrics.registry), media_type=CONTENT_TYPE_LATEST)
+    """Prometheus text format: the server's own metrics, then those of the process and of vLLM inside it."""
+    text = generate_latest(context.metrics.registry) + generate_latest(REGISTRY)
+    return Response(text, media_type=CONTENT_TYPE_LATEST)
