@@ -65,7 +65,15 @@ def serve(
         float | None, typer.Option("--risk-threshold", "-t", help="For requests that name none. (default: 0.5)")
     ] = None,
     engine: Annotated[
-        Literal["vllm", "scripted"] | None, typer.Option(help="scripted: a demo without a model. (default: vllm)")
+        Literal["vllm", "openai", "scripted"] | None,
+        typer.Option(help="openai: hosts that speak its protocol; scripted: a demo without a model. (default: vllm)"),
+    ] = None,
+    upstream: Annotated[
+        list[str] | None,
+        typer.Option(metavar="URL", help="A host for --engine openai, such as http://h:8000/v1; may be repeated."),
+    ] = None,
+    manifest: Annotated[
+        Path | None, typer.Option(help="The model's demur.json, for --engine openai. (default: not calibrated)")
     ] = None,
     force_contract: Annotated[
         Literal["auto", "always", "never"] | None,
@@ -100,6 +108,8 @@ def serve(
         "port": port,
         "risk_threshold": risk_threshold,
         "engine": engine,
+        "upstreams": upstream,
+        "manifest": manifest,
         "force_contract": force_contract,
         "critic": critic,
         "allow_withheld": allow_withheld,

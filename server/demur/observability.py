@@ -4,7 +4,7 @@ import json
 import logging
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -38,6 +38,17 @@ class Door(Protocol):
     def waiting(self) -> Amount: ...
     @property
     def waiting_requests(self) -> int: ...
+
+
+class UpstreamState(Protocol):
+    """What an engine tells about one of its hosts."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def running(self) -> int: ...
+    @property
+    def rests(self) -> bool: ...
 
 
 class Metrics:
@@ -98,6 +109,19 @@ class Metrics:
     def watch_engine(self, running: Callable[[], float]) -> None:
         """Expose how many samples the engine is working on."""
         self._watch("demur_engine_running_samples", "Samples inside the engine right now.", running)
+
+    def watch_upstreams(self, names: Sequence[str], look: Callable[[], Sequence[UpstreamState]]) -> None:
+        """Expose how each host of an engine is doing; hosts of one name are told apart by a number."""
+        rests = Gauge(
+            "demur_upstream_rests", "1 while it is left alone after a failure.", ["upstream"], registry=self.registry
+        )
+        running = Gauge(
+            "demur_upstream_running_samples", "Samples it is working on.", ["upstream"], registry=self.registry
+        )
+        for i, name in enumerate(names):
+            label = name if names.count(name) == 1 else f"{name} {i}"
+            rests.labels(label).set_function(lambda i=i: look()[i].rests)
+            running.labels(label).set_function(lambda i=i: look()[i].running)
 
     def watch_ready(self, ready: Callable[[], bool]) -> None:
         """Expose whether the engine takes work."""

@@ -4,13 +4,28 @@ import ipaddress
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1)]
 Natural = Annotated[int, Field(ge=0)]
+
+
+class UpstreamSettings(BaseModel):
+    """One OpenAI-compatible host. `key_env` names the environment variable that holds the key for it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    url: Annotated[str, Field(pattern=r"^https?://[^\s@]+$")]
+    limit: Annotated[int, Field(ge=1, le=1000)] | None = None
+    key_env: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _url_alone(cls, given: object) -> object:
+        return {"url": given} if isinstance(given, str) else given
 
 
 class Settings(BaseSettings):
@@ -21,7 +36,18 @@ class Settings(BaseSettings):
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
     port: int = Field(default=8000, ge=0, le=65535, description="Port to listen on; 0 picks a free one.")
     model: str | None = Field(default=None, description="Model folder or hub id; the embedded model when absent.")
-    engine: Literal["vllm", "scripted"] = Field(default="vllm", description="What answers: vLLM, or the scripted demo.")
+    engine: Literal["vllm", "openai", "scripted"] = Field(
+        default="vllm", description="What answers: vLLM in process, OpenAI-compatible hosts, or the scripted demo."
+    )
+    upstreams: tuple[UpstreamSettings, ...] = Field(
+        default=(), description="The hosts of engine openai: URLs, or objects with url, limit and key_env."
+    )
+    upstream_limit: Count = Field(default=256, le=1000, description="Samples in flight at one upstream.")
+    upstream_key: SecretStr | None = Field(default=None, description="For upstreams without a key_env of their own.")
+    upstream_structured_outputs: bool | None = Field(
+        default=None, description="Whether upstreams take vLLM's structured_outputs; by default if they say vLLM."
+    )
+    manifest: Path | None = Field(default=None, description="The model's demur.json, where engine openai serves it.")
 
     risk_threshold: Probability = Field(default=0.5, description="Used where a request names none.")
     force_contract: Literal["auto", "always", "never"] = Field(

@@ -71,7 +71,7 @@ def test_version() -> None:
 
 def test_every_command_is_in_the_help() -> None:
     shown = command("--help").stdout
-    for name in ("serve", "ask", "parse", "model", "metrics", "evaluate", "compare", "report"):
+    for name in ("serve", "ask", "parse", "keys", "model", "metrics", "evaluate", "compare", "report"):
         assert re.search(rf"\b{name}\b", shown)
 
 

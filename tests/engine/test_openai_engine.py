@@ -13,11 +13,17 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from demur.engine.base import EngineError, EngineOverloaded, Sampling
-from demur.engine.openai import OpenAIEngine, Upstream
+from demur.engine.base import EngineError, EngineOverloaded, RequestRefused, Sampling
+from demur.engine.openai import OpenAIEngine
+from demur.engine.upstreams import Served, Upstream, find_served
 from live import serving
 
 SAMPLING = Sampling(max_tokens=8, temperature=0.5, seed=3)
+CARDS = {
+    "vllm": [{"id": "m", "owned_by": "vllm", "max_model_len": 4096}],
+    "short": [{"id": "m", "owned_by": "vllm", "max_model_len": 2048}],
+    "hosted": [{"id": "m", "owned_by": "somebody"}, {"id": "n", "owned_by": "somebody"}],
+}
 
 
 @dataclass
@@ -27,6 +33,7 @@ class Host:
     bodies: list[dict] = field(default_factory=list)
     calls: dict[str, int] = field(default_factory=dict)
     closed: threading.Event = field(default_factory=threading.Event)
+    down: set[str] = field(default_factory=set)
 
     def app(self) -> Starlette:
         return Starlette(
@@ -37,9 +44,12 @@ class Host:
         )
 
     async def models(self, request: Request) -> Response:
-        if request.path_params["mode"] == "500":
+        mode = request.path_params["mode"]
+        if mode == "500" or mode in self.down:
             return JSONResponse({}, 500)
-        return JSONResponse({"object": "list", "data": []})
+        if mode == "page":
+            return Response("<html>", media_type="text/html")
+        return JSONResponse({"object": "list", "data": CARDS.get(mode, [])})
 
     async def complete(self, request: Request) -> Response:
         mode = request.path_params["mode"]
@@ -162,7 +172,7 @@ def test_what_breaks_off_later_is_an_error_and_not_repeated(address, host, bad):
 
 
 def test_a_wrong_request_is_not_repeated(address, host):
-    with pytest.raises(EngineError, match=r"400.*no such model"):
+    with pytest.raises(RequestRefused, match=r"400.*no such model"):
         asyncio.run(sample(engine(address, "400", "good")))
     assert host.calls == {"400": 1}
 
@@ -214,6 +224,61 @@ def test_check_needs_one_host_that_answers(address):
     asyncio.run(check("500", "good"))
     with pytest.raises(EngineOverloaded):
         asyncio.run(check("500"))
+
+
+def test_the_engine_knows_what_its_hosts_are_doing(address, host):
+    async def look() -> None:
+        upstreams = [Upstream(f"{address.replace('//', '//user:secret@')}/endless/v1"), Upstream(f"{address}/500/v1")]
+        async with using(OpenAIEngine(upstreams, "m")) as the_engine:
+            prompt = await the_engine.prepare([{"role": "user", "content": "x"}])
+            async with aclosing(the_engine.stream(prompt, SAMPLING, request_id="r")) as chunks:
+                await anext(chunks)
+                await the_engine.check()
+                assert the_engine.running == 1
+                states = the_engine.upstreams()
+            assert [(state.running, state.rests) for state in states] == [(1, False), (0, True)]
+            assert {state.name for state in states} == {address.removeprefix("http://")}
+            assert the_engine.running == 0
+
+    asyncio.run(look())
+
+
+def test_a_host_that_answers_again_is_used_again_at_once(address, host):
+    async def come_back() -> list[bool]:
+        async with using(engine(address, "good")) as the_engine:
+            host.down.add("good")
+            with pytest.raises(EngineOverloaded):
+                await the_engine.check()
+            before = the_engine.upstreams()[0].rests
+            host.down.clear()
+            await the_engine.check()
+            return [before, the_engine.upstreams()[0].rests]
+
+    assert asyncio.run(come_back()) == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("modes", "model", "found"),
+    [
+        (["vllm"], None, Served("m", 4096, True)),
+        (["vllm", "short", "500", "page"], None, Served("m", 2048, True)),
+        (["hosted"], "n", Served("n", None, False)),
+        (["vllm", "hosted"], "m", Served("m", 4096, False)),
+        (["good"], "unlisted", Served("unlisted", None, False)),
+    ],
+)
+def test_the_hosts_are_asked_what_they_serve(address, modes, model, found):
+    upstreams = [Upstream(f"{address}/{mode}/v1") for mode in modes]
+    assert asyncio.run(find_served(upstreams, model)) == found
+
+
+@pytest.mark.parametrize(
+    ("modes", "words"),
+    [(["hosted"], "m, n: name one"), (["good"], "no model: name one"), (["500"], "no upstream answers")],
+)
+def test_hosts_that_do_not_say_what_they_serve(address, modes, words):
+    with pytest.raises(EngineError, match=words):
+        asyncio.run(find_served([Upstream(f"{address}/{mode}/v1") for mode in modes], None))
 
 
 def test_at_least_one_upstream():

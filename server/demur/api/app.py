@@ -1,7 +1,7 @@
 """The app, made by a factory: engine and model in, FastAPI out. Nothing starts before the app is served."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from typing import Protocol, runtime_checkable
 
@@ -25,9 +25,9 @@ from demur.api.vitals import Vitals
 from demur.engine.base import Engine, EngineError
 from demur.engine.critic import Critic
 from demur.grading import Grader
-from demur.manifest import Manifest
 from demur.keys import KeyRing
-from demur.observability import Metrics
+from demur.manifest import Manifest
+from demur.observability import Metrics, UpstreamState
 from demur.settings import Settings
 
 CHECK_INTERVAL = 2.0
@@ -40,6 +40,13 @@ class CountsRunning(Protocol):
 
     @property
     def running(self) -> int: ...
+
+
+@runtime_checkable
+class HasUpstreams(Protocol):
+    """An engine that passes its work on to hosts, and knows how they are doing."""
+
+    def upstreams(self) -> Sequence[UpstreamState]: ...
 
 
 def create_app(
@@ -55,12 +62,16 @@ def create_app(
     A running `grader` tells which formulas among the answers of a vote are equal. `critic` is the one that the
     manifest describes.
 
+    Raises KeysError when the settings name keys that cannot be read.
+
     `app.state.context.vitals.on_death` takes what has to happen when the engine dies.
     """
     settings = settings or Settings()
     context = _context(Answerer(engine, manifest, settings, grader=grader, critic=critic))
     if isinstance(engine, CountsRunning):
         context.metrics.watch_engine(lambda: engine.running)
+    if isinstance(engine, HasUpstreams):
+        context.metrics.watch_upstreams([state.name for state in engine.upstreams()], engine.upstreams)
     app = FastAPI(
         title="demur",
         version=demur.__version__,

@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 
 from demur.answering import AnsweringError, Asked
 from demur.answering.errors import DeadlineExceeded, InvalidRequest, NotAllowed, SampleLost, UnknownModel
-from demur.engine.base import EngineDead, EngineError, EngineOverloaded
+from demur.engine.base import EngineDead, EngineError, EngineOverloaded, RequestRefused
 from demur.engine.critic import CriticUnavailable
 
 
@@ -64,6 +64,9 @@ _NO_OBJECT = frozenset({"missing", "model_type", "model_attributes_type", "dict_
 """What pydantic calls a body that is no JSON object, or none at all."""
 DEAD = ApiError(503, "unavailable", "the model stopped; the server is going down", headers={"retry-after": "1"})
 NO_CRITIC = ApiError(503, "unavailable", "the critic of this model cannot be loaded; what it would say is not there")
+REFUSED = ApiError(
+    400, "invalid_request", "the model's host does not take this request; the prompt and max_tokens may be too long"
+)
 BROKEN = ApiError(500, "server_error", "something broke in the server; its log has the request id")
 
 
@@ -91,6 +94,8 @@ def as_api_error(error: Exception) -> ApiError:
             return DEAD
         case CriticUnavailable():
             return NO_CRITIC
+        case RequestRefused():
+            return REFUSED
         case EngineError():
             return ApiError(502, "engine_error", "the engine failed on this request")
         case _:

@@ -54,6 +54,7 @@ class EngineError(Exception):
 
     EngineError
     ├── PromptTooLong       the caller's fault: the prompt leaves no room to answer
+    ├── RequestRefused      this prompt with these settings is not taken, now or later
     ├── EngineOverloaded    try again later, `retry_after` seconds if known
     └── EngineDead          nothing will work until the process is restarted
     """
@@ -66,6 +67,10 @@ class PromptTooLong(EngineError):
         super().__init__(f"the prompt has {prompt_tokens} tokens; the model takes {max_model_len} in all")
         self.prompt_tokens = prompt_tokens
         self.max_model_len = max_model_len
+
+
+class RequestRefused(EngineError):
+    """What stands behind the port finds the request itself wrong: trying again does not help."""
 
 
 class EngineOverloaded(EngineError):

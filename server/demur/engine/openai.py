@@ -5,16 +5,26 @@ another upstream where there is one; what fails later is an error, because a sam
 """
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import openai
-from openai import AsyncOpenAI
 from openai.types.chat import ChatCompletionChunk
 
-from demur.engine.base import Chunk, EngineError, EngineOverloaded, FinishReason, Message, Prompt, Sampling
+from demur.engine.base import (
+    Chunk,
+    EngineError,
+    EngineOverloaded,
+    FinishReason,
+    Message,
+    Prompt,
+    RequestRefused,
+    Sampling,
+)
+from demur.engine.upstreams import Upstream, client_of, model_cards
 
 FIRST_REST = 1.0
 LONGEST_REST = 30.0
@@ -27,13 +37,12 @@ _FINISH: dict[str, FinishReason] = {"length": "length", "abort": "abort"}
 
 
 @dataclass(frozen=True, slots=True)
-class Upstream:
-    """One host. `base_url` ends where `/chat/completions` begins, usually in `/v1`."""
+class UpstreamState:
+    """How one host is doing. `rests` after a failure or a refusal, and is not asked unless all do."""
 
-    base_url: str
-    api_key: str | None = None
-    limit: int = 256
-    """Samples in flight at once."""
+    name: str
+    running: int
+    rests: bool
 
 
 class OpenAIEngine:
@@ -67,12 +76,22 @@ class OpenAIEngine:
     def max_model_len(self) -> int | None:
         return self._max_model_len
 
+    @property
+    def running(self) -> int:
+        """Samples that the upstreams are working on."""
+        return sum(host.in_flight for host in self._hosts)
+
+    def upstreams(self) -> list[UpstreamState]:
+        """How each of them is doing, in the order in which they were named."""
+        return [UpstreamState(host.upstream.name, host.in_flight, host.rests) for host in self._hosts]
+
     async def prepare(self, messages: Sequence[Message]) -> Prompt:
         """The upstream applies the template, so nothing is counted here."""
         return Prompt(tuple(messages))
 
     async def stream(self, prompt: Prompt, sampling: Sampling, *, request_id: str) -> AsyncGenerator[Chunk, None]:
-        """One sample. Raises EngineOverloaded when no upstream takes it now, EngineError when one broke off."""
+        """One sample. Raises EngineOverloaded when no upstream takes it now, RequestRefused when none ever will,
+        EngineError when one broke off."""
         async with AsyncExitStack() as stack:
             chunk, rest = await self._open(self._body(prompt, sampling, request_id), stack)
             finished = chunk.finish_reason is not None
@@ -136,9 +155,8 @@ class OpenAIEngine:
 
     def _choose(self) -> "_Host | None":
         """The least loaded host that is not resting; when all rest, the one that rests the shortest."""
-        now = asyncio.get_running_loop().time()
         free = [host for host in self._hosts if host.in_flight < host.upstream.limit]
-        awake = [host for host in free if host.rests_until <= now]
+        awake = [host for host in free if not host.rests]
         if awake:
             return min(awake, key=lambda host: host.in_flight / host.upstream.limit)
         return min(free, key=lambda host: host.rests_until, default=None)
@@ -149,12 +167,15 @@ class _Host:
 
     def __init__(self, upstream: Upstream, timeout: openai.Timeout) -> None:
         self.upstream = upstream
-        # A key is required by the library even where the host wants none.
-        key = upstream.api_key or "none"
-        self.client = AsyncOpenAI(base_url=upstream.base_url, api_key=key, max_retries=0, timeout=timeout)
+        self.client = client_of(upstream, timeout)
         self.in_flight = 0
         self.rests_until = 0.0
         self._failures = 0
+        self._answers = True
+
+    @property
+    def rests(self) -> bool:
+        return self.rests_until > time.monotonic()
 
     @contextmanager
     def one_more(self) -> Iterator[None]:
@@ -167,17 +188,19 @@ class _Host:
     def failed(self, retry_after: float | None) -> None:
         self._failures += 1
         rest = min(LONGEST_REST, retry_after or FIRST_REST * 2 ** (self._failures - 1))
-        self.rests_until = asyncio.get_running_loop().time() + rest
+        self.rests_until = time.monotonic() + rest
 
     def recovered(self) -> None:
         self._failures, self.rests_until = 0, 0.0
 
     async def alive(self) -> bool:
-        try:
-            await self.client.models.list(timeout=5.0)
-        except openai.APIError:
-            return False
-        return True
+        """Ask it, and let it rest as long as it does not answer."""
+        before, self._answers = self._answers, await model_cards(self.client) is not None
+        if not self._answers:
+            self.failed(None)
+        elif not before:
+            self.recovered()
+        return self._answers
 
 
 async def _start(
@@ -223,6 +246,8 @@ def _worth_retrying(error: Exception) -> bool:
 def _as_engine_error(error: Exception) -> EngineError:
     if isinstance(error, openai.RateLimitError):
         return EngineOverloaded("every upstream is at its limit", retry_after=_retry_after(error))
+    if isinstance(error, openai.BadRequestError | openai.UnprocessableEntityError):
+        return RequestRefused(f"the upstream refused with {error.status_code}: {_short(error)}")
     if isinstance(error, openai.APIStatusError):
         return EngineError(f"the upstream refused with {error.status_code}: {_short(error)}")
     return error if isinstance(error, EngineError) else EngineError(f"no answer from the upstream: {_short(error)}")

@@ -19,6 +19,8 @@ def run(chosen: Mapping[str, Any], pairs: Sequence[str], options: Sequence[str])
     try:
         settings = Settings(**chosen)
         engine_args = parse_pairs(pairs) | parse_options(options)
+        if engine_args and settings.engine == "openai":
+            raise BadEngineArgument(f"{next(iter(engine_args))} is for vLLM in process, not for --engine openai")
     except ValidationError as error:
         return _say("; ".join(_problem(detail) for detail in error.errors()), EXIT_USAGE)
     except BadEngineArgument as error:

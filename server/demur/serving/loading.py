@@ -1,9 +1,10 @@
 """The engine that the settings name, with the manifest of its model."""
 
 import asyncio
+import os
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from demur.answering.plan import forces
 from demur.core.answers import CONTRACTS
@@ -14,7 +15,10 @@ from demur.forcing import constraint
 from demur.grading import Grader
 from demur.manifest import Manifest, ManifestError
 from demur.serving.critic import critic_for, is_served, memory_shares
-from demur.settings import Settings
+from demur.settings import Settings, UpstreamSettings
+
+if TYPE_CHECKING:
+    from demur.engine.upstreams import Upstream
 
 DEMO_DELAY = 0.03
 """Seconds between two words of the demo: about as fast as a person reads along."""
@@ -29,6 +33,8 @@ async def load_engine(settings: Settings, engine_args: Mapping[str, Any]) -> tup
     """Raises CannotLoad. Shows progress on standard error."""
     if settings.engine == "scripted":
         return ScriptedEngine(delay=DEMO_DELAY), Manifest(name="demur-scripted", contracts=CONTRACTS)
+    if settings.engine == "openai":
+        return await _connect(settings)
     model = settings.model or prepare_embedded()
     try:
         manifest = Manifest.load(model)
@@ -63,6 +69,42 @@ async def start_grader(settings: Settings) -> AbstractContextManager[Grader | No
     if settings.engine == "scripted" or settings.max_samples == 1:
         return nullcontext()
     return await asyncio.to_thread(Grader().start)
+
+
+async def _connect(settings: Settings) -> tuple[Engine, Manifest]:
+    """Ask the upstreams what they serve. Without a manifest the model counts as not calibrated."""
+    from demur.engine.openai import OpenAIEngine
+    from demur.engine.upstreams import find_served
+
+    if not settings.upstreams:
+        raise CannotLoad("--engine openai needs at least one --upstream URL")
+    upstreams = [_upstream(upstream, settings) for upstream in settings.upstreams]
+    try:
+        served = await find_served(upstreams, settings.model)
+        manifest = (
+            Manifest.uncalibrated(served.model) if settings.manifest is None else Manifest.read(settings.manifest)
+        )
+    except (EngineError, ManifestError) as error:
+        raise CannotLoad(str(error)) from None
+    except OSError as error:
+        raise CannotLoad(f"cannot read {settings.manifest}: {error.strerror}") from None
+    forces, forced = served.structured_outputs, settings.upstream_structured_outputs
+    engine = OpenAIEngine(
+        upstreams,
+        served.model,
+        structured_outputs=forces if forced is None else forced,
+        max_model_len=served.max_model_len,
+    )
+    return engine, manifest
+
+
+def _upstream(described: UpstreamSettings, settings: Settings) -> "Upstream":
+    from demur.engine.upstreams import Upstream
+
+    key = settings.upstream_key.get_secret_value() if settings.upstream_key is not None else None
+    if described.key_env is not None and (key := os.environ.get(described.key_env)) is None:
+        raise CannotLoad(f"the key for {described.url} should be in {described.key_env}, which is not set")
+    return Upstream(described.url, key, described.limit or settings.upstream_limit)
 
 
 async def _start_vllm(model: str, manifest: Manifest, settings: Settings, engine_args: Mapping[str, Any]) -> Engine:

@@ -1,0 +1,156 @@
+"""`demur serve --engine openai`: the whole server in a process of its own, in front of scripted hosts."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from demur.serving.command import run
+from demur.settings import Settings, UpstreamSettings
+from live import serving
+
+OUTPUT = ["Two and ", "two.\nAnswer: 4\n", "Confidence: 0.9"]
+
+
+@dataclass
+class Fleet:
+    """Two hosts under one address. The second is out of order, and both want their own key."""
+
+    seen: list[tuple[str, dict]] = field(default_factory=list)
+    keys: set[str] = field(default_factory=set)
+
+    def app(self) -> Starlette:
+        return Starlette(
+            routes=[
+                Route("/{host}/v1/models", self.models),
+                Route("/{host}/v1/chat/completions", self.complete, methods=["POST"]),
+            ]
+        )
+
+    def _is_wrong(self, request: Request) -> bool:
+        key = request.headers["authorization"]
+        self.keys.add(key)
+        return key != f"Bearer key-of-{request.path_params['host']}"
+
+    async def models(self, request: Request) -> Response:
+        if self._is_wrong(request):
+            return JSONResponse({}, 401)
+        return JSONResponse({"object": "list", "data": [{"id": "org/tiny", "owned_by": "vllm", "max_model_len": 512}]})
+
+    async def complete(self, request: Request) -> Response:
+        body = await request.json()
+        self.seen.append((request.path_params["host"], body))
+        if self._is_wrong(request) or request.path_params["host"] == "broken":
+            return JSONResponse({"error": {"message": "out of order"}}, 500)
+        if "too long" in body["messages"][-1]["content"]:
+            return JSONResponse({"error": {"message": "maximum context length"}}, 400)
+        return StreamingResponse(self.events(), media_type="text/event-stream")
+
+    async def events(self) -> AsyncIterator[str]:
+        for i, text in enumerate(OUTPUT):
+            reason = "stop" if i == len(OUTPUT) - 1 else None
+            yield f"data: {json.dumps({'choices': [{'index': 0, 'delta': {'content': text}, 'finish_reason': reason}]})}\n\n"
+        yield f"data: {json.dumps({'choices': [], 'usage': {'prompt_tokens': 9, 'completion_tokens': 8}})}\n\n"
+        yield "data: [DONE]\n\n"
+
+
+@pytest.fixture
+def fleet() -> Iterator[tuple[Fleet, str]]:
+    fleet = Fleet()
+    with serving(fleet.app()) as address:
+        yield fleet, address
+
+
+@contextmanager
+def demur(*arguments: str, **environment: str) -> Iterator[str]:
+    """The address of a server in a process of its own."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "demur", "serve", "--port", "0", "--engine", "openai", *arguments],
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+        env=os.environ | environment,
+    )
+    assert process.stdout is not None
+    try:
+        found = re.fullmatch(r"demur answers on (\S+) with \S+ \((?:not )?calibrated\)\n", process.stdout.readline())
+        assert found
+        yield found[1]
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)
+
+
+def test_answers_come_from_the_host_that_works(fleet, tmp_path: Path) -> None:
+    hosts, address = fleet
+    manifest = {"name": "demur-fleet", "calibrated": True, "contracts": ["response"]}
+    (tmp_path / "demur.json").write_text(json.dumps(manifest))
+    upstreams = [{"url": f"{address}/broken/v1", "key_env": "BROKEN_KEY"}, f"{address}/good/v1"]
+    environment = {
+        "DEMUR_UPSTREAMS": json.dumps(upstreams),
+        "DEMUR_UPSTREAM_KEY": "key-of-good",
+        "BROKEN_KEY": "key-of-broken",
+    }
+    with (
+        demur("--manifest", str(tmp_path / "demur.json"), **environment) as server,
+        httpx.Client(base_url=server) as client,
+    ):
+        reply = client.post("/v1/answers", json={"question": "2 + 2?", "samples": 3}).json()
+        assert (reply["answer"], reply["confidence"], reply["model"]) == ("4", 0.9, "demur-fleet")
+        assert (reply["calibrated"], reply["usage"]["completion_tokens"]) == (True, 24)
+        assert client.get("/v1/models").json()["data"][0]["demur"]["max_model_len"] == 512
+        refused = client.post("/v1/answers", json={"question": "too long"})
+        assert (refused.status_code, refused.json()["error"]["type"]) == (400, "invalid_request")
+        assert "maximum" not in refused.text
+        counted = client.get("/metrics").text
+        assert client.get("/ready").status_code == 200
+    assert "broken" in {host for host, _ in hosts.seen}
+    assert {body["model"] for _, body in hosts.seen} == {"org/tiny"}
+    assert not any("structured_outputs" in body for _, body in hosts.seen)
+    name = address.removeprefix("http://")
+    assert f'demur_upstream_rests{{upstream="{name} 0"}} 1.0' in counted
+    assert f'demur_upstream_rests{{upstream="{name} 1"}} 0.0' in counted
+    assert hosts.keys == {"Bearer key-of-good", "Bearer key-of-broken"}
+    assert "key-of" not in counted
+
+
+def test_a_model_nobody_described_is_forced_where_the_hosts_can(fleet) -> None:
+    hosts, address = fleet
+    with demur("--upstream", f"{address}/good/v1", DEMUR_UPSTREAM_KEY="key-of-good") as server:
+        reply = httpx.post(f"{server}/v1/answers", json={"question": "2 + 2?"}).json()
+    assert (reply["model"], reply["calibrated"], reply["answer"]) == ("org/tiny", False, "4")
+    assert "Confidence" in hosts.seen[0][1]["structured_outputs"]["regex"]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "pairs", "words"),
+    [
+        ({}, [], "--upstream"),
+        ({"upstreams": ["http://127.0.0.1:9/v1"]}, [], "no upstream answers: 127.0.0.1:9"),
+        ({"upstreams": ["127.0.0.1:9"]}, [], "--upstreams"),
+        ({"upstreams": [{"url": "http://127.0.0.1:9/v1", "key_env": "NO_SUCH_KEY"}]}, [], "NO_SUCH_KEY"),
+        ({"upstreams": ["http://127.0.0.1:9/v1"]}, ["dtype=float32"], "dtype"),
+    ],
+)
+def test_what_cannot_be_is_one_line(capsys, chosen, pairs, words) -> None:
+    assert run({"engine": "openai", "port": 0, **chosen}, pairs, []) in (1, 2)
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert words in said
+
+
+def test_upstreams_in_the_settings() -> None:
+    settings = Settings(upstreams=["http://a/v1", {"url": "http://b/v1", "limit": 3}], upstream_key="secret")
+    assert settings.upstreams == (UpstreamSettings(url="http://a/v1"), UpstreamSettings(url="http://b/v1", limit=3))
+    assert "secret" not in repr(settings)

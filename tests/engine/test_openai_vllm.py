@@ -1,0 +1,139 @@
+"""The engine over OpenAI-compatible hosts against vLLM's own API server, on the CPU, with a tiny random model."""
+
+import asyncio
+import re
+import socket
+import subprocess
+import sys
+from collections.abc import Coroutine, Iterator
+from contextlib import aclosing
+from pathlib import Path
+from typing import TypeVar
+
+import httpx
+import pytest
+
+from demur.engine.base import Chunk, Message, RequestRefused, Sampling
+from demur.engine.openai import OpenAIEngine
+from demur.engine.upstreams import Served, Upstream, find_served
+from demur.forcing import constraint
+
+pytest.importorskip("vllm")
+pytestmark = [pytest.mark.vllm, pytest.mark.timeout(600)]
+
+T = TypeVar("T")
+ENDLESS = Sampling(max_tokens=4000, temperature=0.0)
+# Quiet, and no need to compile anything; the same as the engine in process has on a CPU.
+OPTIONS = ["--dtype=float32", "--enforce-eager", "--kv-cache-memory-bytes=268435456", "--uvicorn-log-level=error"]
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+@pytest.fixture(scope="module")
+def address(tiny_model: Path) -> Iterator[str]:
+    port = free_port()
+    options = [f"--model={tiny_model}", "--served-model-name=tiny", "--host=127.0.0.1", f"--port={port}", *OPTIONS]
+    process = subprocess.Popen([sys.executable, "-m", "vllm.entrypoints.openai.api_server", *options])
+    try:
+        asyncio.run(listening(f"http://127.0.0.1:{port}", process))
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+async def listening(address: str, process: subprocess.Popen[bytes]) -> None:
+    async with asyncio.timeout(500), httpx.AsyncClient(base_url=address) as client:
+        while True:
+            assert process.poll() is None
+            try:
+                if (await client.get("/health")).status_code == 200:
+                    return
+            except httpx.TransportError:
+                await asyncio.sleep(0.5)
+
+
+@pytest.fixture(scope="module")
+def runner() -> Iterator[asyncio.Runner]:
+    with asyncio.Runner() as runner:
+        yield runner
+
+
+@pytest.fixture(scope="module")
+def engine(address: str, runner: asyncio.Runner) -> Iterator[OpenAIEngine]:
+    upstreams = [Upstream(f"{address}/v1")]
+    served = runner.run(find_served(upstreams, None))
+    assert served == Served("tiny", 4096, structured_outputs=True)
+    engine = OpenAIEngine(upstreams, served.model, structured_outputs=True, max_model_len=served.max_model_len)
+    yield engine
+    runner.run(engine.close())
+
+
+@pytest.fixture
+def run(runner: asyncio.Runner):
+    def run(coroutine: Coroutine[object, object, T]) -> T:
+        return runner.run(coroutine)
+
+    return run
+
+
+async def sample(engine: OpenAIEngine, sampling: Sampling, question: str = "What is 2 + 2?") -> list[Chunk]:
+    prompt = await engine.prepare([Message(role="user", content=question)])
+    async with aclosing(engine.stream(prompt, sampling, request_id="test-0")) as chunks:
+        return [chunk async for chunk in chunks]
+
+
+def text_of(chunks: list[Chunk]) -> str:
+    return "".join(chunk.text for chunk in chunks)
+
+
+async def running(address: str) -> float:
+    """Requests that vLLM is working on, by its own gauge."""
+    async with httpx.AsyncClient() as client:
+        text = (await client.get(f"{address}/metrics")).text
+    return sum(float(value) for value in re.findall(r"^vllm:num_requests_running\{.*\} (\S+)$", text, re.MULTILINE))
+
+
+def test_a_sample_arrives_with_its_ending_and_its_usage(engine, run):
+    run(engine.check())
+    chunks = run(sample(engine, Sampling(max_tokens=12, temperature=0.0)))
+    assert [chunk.finish_reason for chunk in chunks if chunk.finish_reason] == ["length"]
+    assert chunks[-1].completion_tokens == 12
+    assert chunks[-1].prompt_tokens > 0
+    assert len([chunk for chunk in chunks if chunk.text]) > 1
+    assert text_of(chunks) == text_of(run(sample(engine, Sampling(max_tokens=12, temperature=0.0))))
+
+
+def test_seeds_reach_vllm(engine, run):
+    first, again, other = (text_of(run(sample(engine, Sampling(max_tokens=16, seed=seed)))) for seed in (1, 1, 2))
+    assert first == again != other
+
+
+def test_a_constraint_forces_the_contract(engine, run):
+    chunks = run(sample(engine, Sampling(max_tokens=600, seed=7, constraint=constraint("response"))))
+    assert re.fullmatch(constraint("response"), text_of(chunks))
+
+
+def test_what_does_not_fit_the_model_is_refused_as_a_request(engine, run):
+    with pytest.raises(RequestRefused):
+        run(sample(engine, Sampling(max_tokens=5000)))
+    with pytest.raises(RequestRefused):
+        run(sample(engine, Sampling(max_tokens=1), "word " * 5000))
+    run(engine.check())
+
+
+def test_closing_a_stream_stops_the_work_in_vllm(engine, run, address):
+    async def close() -> None:
+        prompt = await engine.prepare([Message(role="user", content="Go on.")])
+        async with aclosing(engine.stream(prompt, ENDLESS, request_id="closed-0")) as chunks:
+            await anext(chunks)
+            while await running(address) != 1:
+                await anext(chunks)
+        async with asyncio.timeout(60):
+            while await running(address):
+                pass
+
+    run(close())
