@@ -8,8 +8,8 @@ from pydantic import BaseModel
 from demur.answering import Answerer
 from demur.answering.asked import ConfidenceSource
 from demur.answering.errors import UnknownModel
-from demur.api.context import Shared
 from demur.api.callers import KeyedRoute
+from demur.api.context import Shared
 from demur.api.documented import errors
 from demur.core.answers import Aggregation, Contract
 
