@@ -5,22 +5,27 @@ import errno
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
 
+from demur.api.admission import Admission
 from demur.api.app import create_app
+from demur.api.context import Context
 from demur.keys import KeyRing, KeysError
 from demur.manifest import Manifest
-from demur.observability import configure_logging
+from demur.observability import configure_logging, logger
 from demur.serving.loading import CannotLoad, load_critic, load_engine, start_grader
 from demur.settings import Settings, is_loopback
 
 EXIT_ENGINE_DIED = 70
 """EX_SOFTWARE of sysexits.h: a supervisor should start the process again."""
+
+LAST_WORDS = 5
+"""Seconds to send the last replies once the time to finish them has passed."""
 
 
 class CannotServe(Exception):
@@ -28,15 +33,26 @@ class CannotServe(Exception):
 
 
 class Announcing(uvicorn.Server):
-    """Tells when it accepts connections."""
+    """Tells when it accepts connections, and when it stops: whoever waits at once, whoever is inside in the end."""
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None], door: Admission, patience: float) -> None:
         super().__init__(config)
         self._ready = ready
+        self._door = door
+        self._patience = patience
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        logger.info("stopping", extra={"fields": {"running_samples": self._door.inside.samples}})
+        self._door.close()
+        ending = asyncio.get_running_loop().call_later(self._patience, self._door.empty)
+        try:
+            await super().shutdown(sockets)
+        finally:
+            ending.cancel()
 
 
 def serve(settings: Settings, engine_args: Mapping[str, Any]) -> int:
@@ -81,23 +97,31 @@ def check_exposure(settings: Settings) -> None:
 async def _serve(settings: Settings, engine_args: Mapping[str, Any], listener: socket.socket) -> int:
     async with AsyncExitStack() as stack:
         try:
-            engine, manifest = await load_engine(settings, engine_args)
-            stack.push_async_callback(engine.close)
-            critic = await load_critic(engine, manifest, settings, engine_args)
+            app = await stack.enter_async_context(open_app(settings, engine_args))
         except CannotLoad as error:
             raise CannotServe(str(error)) from None
+        address = _address_line(listener, settings.host, app.state.context.answerer.manifest)
+        return await serve_app(app, settings, listener, lambda: print(address, flush=True))
+
+
+@asynccontextmanager
+async def open_app(settings: Settings, engine_args: Mapping[str, Any]) -> AsyncGenerator[FastAPI, None]:
+    """The app around what the settings name; engine, critic and grader are closed in the end. Raises CannotLoad."""
+    async with AsyncExitStack() as stack:
+        engine, manifest = await load_engine(settings, engine_args)
+        stack.push_async_callback(engine.close)
+        critic = await load_critic(engine, manifest, settings, engine_args)
         if critic is not None:
             stack.push_async_callback(critic.close)
         grader = stack.enter_context(await start_grader(settings))
-        app = create_app(engine, manifest, settings, grader=grader, critic=critic)
-        address = _address_line(listener, settings.host, manifest)
-        return await serve_app(app, settings, listener, lambda: print(address, flush=True))
+        yield create_app(engine, manifest, settings, grader=grader, critic=critic)
 
 
 async def serve_app(app: FastAPI, settings: Settings, listener: socket.socket, ready: Callable[[], None]) -> int:
     """Serve until told to stop by a signal, or until the engine dies; returns the exit code.
 
-    Requests in flight get `settings.shutdown_timeout` seconds. `ready` is called when connections are accepted.
+    Requests in flight get `settings.shutdown_timeout` seconds, and are then told that the server stops. `ready` is
+    called when connections are accepted.
     """
     config = uvicorn.Config(
         app,
@@ -106,10 +130,10 @@ async def serve_app(app: FastAPI, settings: Settings, listener: socket.socket, r
         lifespan="on",
         ws="none",
         server_header=False,
-        timeout_graceful_shutdown=settings.shutdown_timeout,
+        timeout_graceful_shutdown=settings.shutdown_timeout + LAST_WORDS,
     )
-    server = Announcing(config, ready)
-    vitals = app.state.context.vitals
+    context: Context = app.state.context
+    server, vitals = Announcing(config, ready, context.admission, settings.shutdown_timeout), context.vitals
     vitals.on_death(lambda: setattr(server, "should_exit", True))
     with _signals_left_to_uvicorn():
         await server.serve(sockets=[listener])
