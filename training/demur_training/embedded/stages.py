@@ -89,6 +89,9 @@ class Workshop:
             (folder / MERGED).touch()
         return Llama(folder, precision=self._precision)
 
+    def _trained(self, stage: str) -> bool:
+        return (self.out / stage / "adapter.pt").exists()
+
     @property
     def _precision(self) -> torch.dtype:
         return getattr(torch, self.plan.precision)
@@ -135,12 +138,12 @@ class Workshop:
         return load_file(kept)
 
     def measure(self, vocabulary: Vocabulary, drawn: list[Sample], split: Split) -> str:
-        """Warm start, binary twin, lookup table and ours (merged) over one split, as a table.
+        """Warm start, binary twin if it is there, lookup table and ours (merged) over one split, as a table.
 
         The figures go to `table-SPLIT.json`.
         """
         found: dict[str, dict[str, object]] = {}
-        for stage in ("warm-start", "twin", "brier"):
+        for stage in filter(self._trained, ("warm-start", "twin", "brier")):
             model = self.finished() if stage == "brier" else self.model(stage)
             for contract, count, limit in zip(CONTRACTS, self.plan.measured, self.plan.limits, strict=True):
                 chosen = distinct(split, count, self.plan.seed, None if contract == "response" else self._steps(split))
