@@ -19,7 +19,7 @@ main = typer.Typer(
 )
 
 _ELSEWHERE = {
-    "ask": ("demur.asking:ask", "client", "Ask a running server, and see how sure the answer is."),
+    "ask": ("demur.asking:ask", None, "Ask a running server, and see how sure the answer is."),
     "metrics": ("demur.evaluation.cli:metrics", "evaluation", "Figures for rows of confidence and correctness."),
     "evaluate": ("demur.evaluation.cli:evaluate", "evaluation", "Run a data set against a server and grade it."),
     "compare": ("demur.evaluation.cli:compare", "evaluation", "Differences between two runs, with intervals."),
@@ -27,7 +27,8 @@ _ELSEWHERE = {
     "keys": ("demur.keys.cli:app", "server", "Keys for callers: make, list, revoke."),
     "model": ("demur.model.cli:app", "model", "The embedded model: make it, check it."),
 }
-"""Sub-commands that other rooms own: where the function or app is, which extra it needs, and its line of help."""
+"""Sub-commands that other rooms own: where the function or app is, which extra it needs, and its line of help.
+`ask` needs no extra, but the client, which is a distribution of its own; it says so itself."""
 _PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
@@ -37,7 +38,7 @@ def fail(message: str, status: int = 1) -> NoReturn:
     raise typer.Exit(status)
 
 
-def load(target: str, extra: str) -> Any:
+def load(target: str, extra: str | None) -> Any:
     """`module:name`, imported now. A package that is not installed is one clear line."""
     module, name = target.split(":")
     try:
@@ -45,7 +46,8 @@ def load(target: str, extra: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.split(".")[0] == "demur":
             raise
-        fail(f'this command needs {error.name}: pip install "demur[{extra}]"')
+        package = f'"demur[{extra}]"' if extra else "demur"
+        fail(f"this command needs {error.name}: pip install {package}")
 
 
 @main.callback(invoke_without_command=True)
@@ -156,7 +158,7 @@ def _text_of(source: str) -> str:
     return data.decode("utf-8", "replace")
 
 
-def _pass_on(name: str, target: str, extra: str, line: str) -> None:
+def _pass_on(name: str, target: str, extra: str | None, line: str) -> None:
     """Add a sub-command that is loaded only when it is called; it parses its own arguments."""
 
     def run(context: typer.Context) -> None:

@@ -56,6 +56,20 @@ def serving(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
         process.communicate()
 
 
+@pytest.mark.parametrize(
+    ("arguments", "missing", "hint"),
+    [
+        (["ask", "q"], "demur_client", "demur: this command needs the client: pip install demur-client"),
+        (["metrics", "-"], "numpy", 'demur: this command needs numpy: pip install "demur[evaluation]"'),
+    ],
+)
+def test_a_command_whose_packages_are_missing_says_what_to_install(arguments, missing, hint) -> None:
+    hidden = f"import sys; sys.modules[{missing!r}] = None; from demur.cli import main; main({arguments!r})"
+    ran = subprocess.run([sys.executable, "-c", hidden], capture_output=True, encoding="utf-8", timeout=60)
+    assert ran.returncode == 1
+    assert ran.stderr.startswith(hint)
+
+
 def test_help_and_version_load_nothing_heavy() -> None:
     script = "import sys; from demur.cli import main; main(sys.argv[1:], standalone_mode=False); print(*sys.modules)"
     for option in ("--help", "--version"):
