@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from demur.engine.critic import ScriptedCritic
 from demur.engine.scripted import Script, ScriptedEngine
 
 VECTORS = Path(__file__).parents[1] / "vectors"
@@ -30,9 +31,14 @@ def server(make, vector):
     script = Script([completion["text"] for completion in completions], finish_reason=endings.pop())
     differences = vector.get("server", {})
     manifest = {name: differences[name] for name in ("contracts", "calibrated") if name in differences}
+    critic = None
+    if described := differences.get("critic"):
+        manifest["critic"] = {"path": "critic", "scale": described["scale"]}
+        critic = ScriptedCritic(described["values"], start=described["start"])
     return make(
         ScriptedEngine(lambda messages: script),
         manifest=manifest,
+        critic=critic,
         allow_withheld=differences.get("withheld", True),
     )
 
@@ -69,7 +75,7 @@ def test_invalid_requests_are_refused_by_name(server, vector) -> None:
     assert response.json()["error"]["request_id"] == response.headers["x-request-id"]
 
 
-@pytest.mark.parametrize("vector", with_request("replies"))
+@pytest.mark.parametrize("vector", [*with_request("replies"), *load("critic")])
 def test_replies(server, vector) -> None:
     response = server.call("POST", "/v1/answers", json=vector["request"])
     assert response.status_code == 200
