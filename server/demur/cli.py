@@ -97,6 +97,9 @@ def serve(
     engine_arg: Annotated[
         list[str] | None, typer.Option(metavar="KEY=VALUE", help="For vLLM, as it is; may be repeated.")
     ] = None,
+    otlp_endpoint: Annotated[
+        str | None, typer.Option(metavar="URL", help="Where traces go, OTLP over HTTP. (default: no traces)")
+    ] = None,
     log_format: Annotated[Literal["json", "text"] | None, typer.Option(help="Of log lines. (default: json)")] = None,
 ) -> None:
     """Serve a model over HTTP.
@@ -117,6 +120,7 @@ def serve(
         "allow_withheld": allow_withheld,
         "keys_file": keys_file,
         "allow_anonymous": allow_anonymous,
+        "otlp_endpoint": otlp_endpoint,
         "log_format": log_format,
     }
     run = load("demur.serving.command:run", "server")

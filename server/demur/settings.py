@@ -85,7 +85,12 @@ class Settings(BaseSettings):
     keep_alive: Seconds = Field(default=10.0, description="Seconds of silence before a stream gets a comment line.")
     shutdown_timeout: Count = Field(default=30, description="Seconds for requests in flight when the server stops.")
     log_format: Literal["json", "text"] = Field(default="json", description="One JSON object a line, or plain text.")
+    log_text: bool = Field(default=False, description="Log questions, and the answers that callers were given.")
     log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="What gets logged.")
+
+    otlp_endpoint: str | None = Field(
+        default=None, description="Where traces go, OTLP over HTTP, such as http://collector:4318/v1/traces."
+    )
 
     @property
     def withheld_allowed(self) -> bool:

@@ -31,6 +31,7 @@ class Host:
     """What the scripted host saw. Its behaviour is the first part of the path."""
 
     bodies: list[dict] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
     calls: dict[str, int] = field(default_factory=dict)
     closed: threading.Event = field(default_factory=threading.Event)
     down: set[str] = field(default_factory=set)
@@ -55,6 +56,7 @@ class Host:
         mode = request.path_params["mode"]
         self.calls[mode] = self.calls.get(mode, 0) + 1
         self.bodies.append(await request.json())
+        self.headers.append(dict(request.headers))
         match mode:
             case "500":
                 return JSONResponse({"error": {"message": "broken"}}, 500)
@@ -139,6 +141,20 @@ def test_a_sample_with_its_ending_and_its_usage(address, host):
     assert (chunks[-1].prompt_tokens, chunks[-1].completion_tokens) == (5, 2)
     assert host.bodies[0]["messages"] == [{"role": "user", "content": "6 * 7?"}]
     assert (host.bodies[0]["max_tokens"], host.bodies[0]["temperature"], host.bodies[0]["seed"]) == (8, 0.5, 3)
+
+
+def test_the_host_is_told_which_request_and_which_trace_this_is(address, host):
+    async def traced() -> None:
+        async with using(engine(address, "good")) as the_engine:
+            prompt = await the_engine.prepare([{"role": "user", "content": "x"}])
+            trace = {"traceparent": f"00-{'a' * 32}-{'b' * 16}-01"}
+            async with aclosing(the_engine.stream(prompt, SAMPLING, request_id="r-7", trace=trace)) as chunks:
+                async for _ in chunks:
+                    pass
+
+    asyncio.run(traced())
+    assert host.headers[0]["x-request-id"] == "r-7"
+    assert host.headers[0]["traceparent"] == f"00-{'a' * 32}-{'b' * 16}-01"
 
 
 def test_a_sample_cut_at_the_token_limit(address):

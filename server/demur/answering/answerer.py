@@ -12,7 +12,7 @@ from demur.answering.drawing import Draw, draw
 from demur.answering.errors import InvalidRequest
 from demur.answering.events import Event, Final, Progress
 from demur.answering.order import Order
-from demur.answering.plan import Plan, fit, make_plan, numbered
+from demur.answering.plan import fit, make_plan, numbered
 from demur.answering.rounds import round_for, usage_of, written
 from demur.answering.showing import Throttle
 from demur.answering.valuing import Valuer
@@ -22,6 +22,7 @@ from demur.engine.critic import Critic, Spelling
 from demur.grading import Grader
 from demur.manifest import Manifest
 from demur.settings import Settings
+from demur.tracing import UNTRACED, Span
 
 PROGRESS_INTERVAL = 0.25
 """Seconds between two progress events of one request."""
@@ -57,13 +58,13 @@ class Answerer:
         """What a caller can choose from."""
         return ("verbalized",) if self._valuer is None else ("verbalized", "critic")
 
-    def order(self, question: Question, settings: Settings | None = None) -> Order:
+    def order(self, question: Question, settings: Settings | None = None, span: Span = UNTRACED) -> Order:
         """The question checked, its timeout running. `settings` are for this caller, where they are not everybody's.
 
         Raises InvalidRequest, NotAllowed or UnknownModel.
         """
         critic = self._valuer is not None
-        return Order(question, make_plan(question, self.manifest, settings or self.settings, critic=critic))
+        return Order(question, make_plan(question, self.manifest, settings or self.settings, critic=critic), span)
 
     async def answer(self, order: Order, *, answer_id: str, first_sample: int = 0) -> Final:
         """The last event of `stream`."""
@@ -80,7 +81,7 @@ class Answerer:
         + i, and the engine knows it as `answer_id-i`. Raises AnsweringError or EngineError.
         """
         plan, throttle = order.plan, Throttle(PROGRESS_INTERVAL)
-        wanted = await order.deadline.bound(self._prepare(order.question, plan, answer_id, first_sample))
+        wanted = await order.deadline.bound(self._prepare(order, answer_id, first_sample))
         current = round_for(plan, keys_by(self._grader))
         try:
             async with aclosing(draw(self.engine, wanted, order.deadline)) as arrivals:
@@ -102,7 +103,8 @@ class Answerer:
         answer = build_answer(self._identity(answer_id), plan, outcome, usage_of(current))
         yield Final(answer, current.states, outcome.ending)
 
-    async def _prepare(self, question: Question, plan: Plan, answer_id: str, first: int) -> Draw:
+    async def _prepare(self, order: Order, answer_id: str, first: int) -> Draw:
+        question, plan = order.question, order.plan
         messages = prompts.messages(
             question.turns, plan.contract, domain=trained_domain(self.manifest), risk_threshold=plan.risk_threshold
         )
@@ -115,7 +117,7 @@ class Answerer:
         sampling = fit(plan, prompt, self.engine.max_model_len)
         samplings = [numbered(sampling, first + i) for i in range(plan.samples)]
         decides = plan.confidence_source == "critic"
-        return Draw(prompt, samplings, answer_id, first, self._valuer if decides else None)
+        return Draw(prompt, samplings, answer_id, first, self._valuer if decides else None, order.span)
 
     async def _with_token_values(self, drawn: Draw, outcome: Outcome) -> Outcome:
         """The critic is asked now, unless it was before the decision: it only values what will be seen."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from demur.answering.deadline import Deadline
 from demur.answering.valuing import Valuer, Values
 from demur.engine.base import Chunk, Engine, Prompt, Sampling
+from demur.tracing import UNTRACED, Span
 
 Piece = Chunk | Values
 Arrival = tuple[int, Piece | None]
@@ -18,7 +19,7 @@ Arrival = tuple[int, Piece | None]
 class Draw:
     """One sample for each of `samplings`, all of one prompt. The engine knows the i-th as `id-(first+i)`.
 
-    With a `valuer` each of them is valued when it ends.
+    With a `valuer` each of them is valued when it ends. `span` is what they are a part of.
     """
 
     prompt: Prompt
@@ -26,6 +27,7 @@ class Draw:
     id: str
     first: int = 0
     valuer: Valuer | None = None
+    span: Span = UNTRACED
 
 
 async def draw(engine: Engine, wanted: Draw, deadline: Deadline) -> AsyncGenerator[Arrival, None]:
@@ -42,8 +44,21 @@ async def draw(engine: Engine, wanted: Draw, deadline: Deadline) -> AsyncGenerat
 
 def _sample(engine: Engine, wanted: Draw, i: int) -> AsyncGenerator[Piece, None]:
     name = f"{wanted.id}-{wanted.first + i}"
-    chunks = engine.stream(wanted.prompt, wanted.samplings[i], request_id=name)
+    chunks = _traced(engine, wanted, i, name)
     return chunks if wanted.valuer is None else _valued(chunks, wanted.valuer, wanted.prompt, name)
+
+
+async def _traced(engine: Engine, wanted: Draw, i: int, name: str) -> AsyncGenerator[Chunk, None]:
+    tokens = finish = None
+    with wanted.span.part("sample") as span:
+        stream = engine.stream(wanted.prompt, wanted.samplings[i], request_id=name, trace=span.headers or None)
+        try:
+            async with aclosing(stream) as chunks:
+                async for chunk in chunks:
+                    tokens, finish = chunk.completion_tokens or tokens, chunk.finish_reason or finish
+                    yield chunk
+        finally:
+            span.note(sample=name, completion_tokens=tokens, finish_reason=finish)
 
 
 async def _valued(

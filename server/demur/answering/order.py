@@ -3,19 +3,24 @@
 from demur.answering.asked import Question
 from demur.answering.deadline import Deadline
 from demur.answering.plan import Plan
+from demur.tracing import UNTRACED, Span
 
 CHARS_PER_TOKEN = 4
 """A rough count of a prompt's tokens before anybody has tokenized it."""
 
 
 class Order:
-    """One request. `tokens` is what it has cost so far, prompt and output, also when it is given up half-way."""
+    """One request. `tokens` is what it has cost so far, prompt and output, also when it is given up half-way.
 
-    def __init__(self, question: Question, plan: Plan) -> None:
+    `span` is the request in the operator's traces.
+    """
+
+    def __init__(self, question: Question, plan: Plan, span: Span = UNTRACED) -> None:
         self.question = question
         self.plan = plan
         self.deadline = Deadline(plan.timeout)
         self.tokens = 0
+        self.span = span
 
     @property
     def prompt_tokens(self) -> int:

@@ -9,6 +9,7 @@ from fastapi import FastAPI, Request, Security
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.security import HTTPBearer
+from opentelemetry.trace import Tracer
 from starlette.exceptions import HTTPException
 
 import demur
@@ -56,11 +57,14 @@ def create_app(
     *,
     grader: Grader | None = None,
     critic: Critic | None = None,
+    tracer: Tracer | None = None,
 ) -> FastAPI:
     """An app that answers with `engine` under `manifest`. The caller owns engine, grader and critic, and closes them.
 
     A running `grader` tells which formulas among the answers of a vote are equal. `critic` is the one that the
     manifest describes.
+
+    With a `tracer` requests and samples are recorded; who made it sends them.
 
     Raises KeysError when the settings name keys that cannot be read.
 
@@ -87,7 +91,7 @@ def create_app(
         web.add_page(app, folder)
     for kind in (ApiError, AnsweringError, EngineError, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, _reply_with_error)
-    app.add_middleware(Boundary, metrics=context.metrics, max_body_bytes=settings.max_body_bytes)
+    app.add_middleware(Boundary, metrics=context.metrics, max_body_bytes=settings.max_body_bytes, tracer=tracer)
     return app
 
 

@@ -5,6 +5,7 @@ import re
 import time
 from typing import Any
 
+from opentelemetry.trace import NoOpTracer, Tracer
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -13,6 +14,7 @@ from demur.answering import new_id
 from demur.api.errors import BROKEN, ApiError, error_response
 from demur.api.streams import KEEP_ALIVE
 from demur.observability import Metrics, log_failure, logger
+from demur.tracing import UNTRACED, Span
 
 _SAFE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -23,21 +25,25 @@ _PROBES = frozenset({"/health", "/ready", "/metrics"})
 class Boundary:
     """ASGI middleware."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, max_body_bytes: int) -> None:
+    def __init__(self, app: ASGIApp, metrics: Metrics, max_body_bytes: int, tracer: Tracer | None = None) -> None:
         self._app = app
         self._metrics = metrics
         self._max_body_bytes = max_body_bytes
+        self._tracer = tracer or NoOpTracer()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        exchange = Exchange(scope, receive, send, self._max_body_bytes)
+        exchange = Exchange(scope, receive, send, self._max_body_bytes, self._span(scope))
         with self._metrics.in_flight.track_inprogress():
             try:
                 await exchange.run(self._app)
             finally:
                 self._record(exchange)
+
+    def _span(self, scope: Scope) -> Span:
+        return UNTRACED if scope["path"] in _PROBES else Span.of_request(self._tracer, Headers(scope=scope))
 
     def _record(self, exchange: "Exchange") -> None:
         endpoint, method, status = exchange.endpoint, exchange.method, str(exchange.status)
@@ -47,12 +53,15 @@ class Boundary:
             self._metrics.first_event.labels(endpoint).observe(exchange.first_byte)
         level = logging.DEBUG if endpoint in _PROBES else logging.INFO
         logger.log(level, "request", extra={"fields": exchange.fields()})
+        exchange.span.name(f"{method} {endpoint}")
+        exchange.span.reply(method, endpoint, exchange.status)
+        exchange.span.end()
 
 
 class Exchange:
     """One request and its reply, watched from outside."""
 
-    def __init__(self, scope: Scope, receive: Receive, send: Send, max_body_bytes: int) -> None:
+    def __init__(self, scope: Scope, receive: Receive, send: Send, max_body_bytes: int, span: Span) -> None:
         self._scope, self._receive, self._send = scope, receive, send
         self._max_body_bytes = max_body_bytes
         self._received = 0
@@ -64,6 +73,8 @@ class Exchange:
         offered = Headers(scope=scope).get("x-request-id", "")
         self.request_id = offered if _SAFE_ID.fullmatch(offered) else new_id("req")
         self.state["request_id"] = self.request_id
+        self.state["span"] = self.span = span
+        span.note(request_id=self.request_id)
 
     @property
     def seconds(self) -> float:
@@ -115,9 +126,11 @@ class Exchange:
         }
         if self.first_byte is not None:
             fields["first_byte_seconds"] = round(self.first_byte, 6)
+        if (trace_id := self.span.trace_id) is not None:
+            fields["trace_id"] = trace_id
         if (caller := self.state.get("caller")) is not None and caller.name:
             fields["caller"] = caller.name
-        fields |= {name: self.state[name] for name in ("error", "answers") if name in self.state}
+        fields |= {name: self.state[name] for name in ("error", "question", "answers") if name in self.state}
         return fields
 
     async def _fail(self, error: ApiError) -> None:

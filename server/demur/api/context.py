@@ -13,6 +13,7 @@ from demur.api.callers import Caller, Callers
 from demur.api.errors import ApiError, as_api_error
 from demur.api.vitals import Vitals
 from demur.observability import Metrics, log_failure
+from demur.tracing import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,9 @@ class Context:
 
     def order(self, request: Request, question: Question) -> Order:
         """The question checked against what this caller may ask. Raises AnsweringError."""
-        return self.answerer.order(question, self.callers.settings_for(_caller(request)))
+        if self.answerer.settings.log_text:
+            request.scope["state"]["question"] = question.turns[-1]["content"]
+        return self.answerer.order(question, self.callers.settings_for(_caller(request)), _span(request))
 
     def most_samples(self, request: Request) -> int:
         """Of one request of this caller, all choices together."""
@@ -44,6 +47,7 @@ class Context:
         self.callers.check_tokens(caller)
         try:
             async with self.admission.admitted(caller.name, load, order.deadline, at_most=caller.concurrent_samples):
+                order.span.happened("admitted")
                 yield
         finally:
             self.callers.spend(caller, order.tokens)
@@ -61,6 +65,9 @@ class Context:
             "confidence": answer.confidence,
             "completion_tokens": answer.usage.completion_tokens,
         }
+        _span(request).note(**{name: fact for name, fact in line.items() if name not in ("id", "completion_tokens")})
+        if self.answerer.settings.log_text:
+            line |= {"answer": answer.answer, "text": answer.text}
         request.scope["state"].setdefault("answers", []).append(line)
 
     def fail(self, request: Request, error: Exception) -> ApiError:
@@ -68,9 +75,15 @@ class Context:
         self.vitals.report(error)
         found = as_api_error(error)
         request.scope["state"]["error"] = found.kind
+        _span(request).note(error=found.kind)
         if found.status >= 500:
+            _span(request).fail(found.kind)
             log_failure(error, request.state.request_id)
         return found
+
+
+def _span(request: Request) -> Span:
+    return request.scope["state"]["span"]
 
 
 def _caller(request: Request) -> Caller:

@@ -1,9 +1,11 @@
 """The engine port: chat messages and sampling settings in, a cancellable stream of chunks out."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypedDict
 
+Trace = Mapping[str, str]
+"""W3C headers: `traceparent`, and `tracestate` where there is one."""
 FinishReason = Literal["stop", "length", "abort"]
 
 
@@ -97,8 +99,12 @@ class Engine(Protocol):
         """Apply the model's chat template once. Raises PromptTooLong."""
         ...
 
-    def stream(self, prompt: Prompt, sampling: Sampling, *, request_id: str) -> AsyncGenerator[Chunk, None]:
+    def stream(
+        self, prompt: Prompt, sampling: Sampling, *, request_id: str, trace: Trace | None = None
+    ) -> AsyncGenerator[Chunk, None]:
         """One sample. Closing the generator, or cancelling the task that reads it, stops the work in the engine.
+
+        `trace` is passed on to whatever can be traced behind the port.
 
         Raises EngineDead, EngineOverloaded, or EngineError for anything else behind the port.
         """

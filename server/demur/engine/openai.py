@@ -6,7 +6,7 @@ another upstream where there is one; what fails later is an error, because a sam
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +23,7 @@ from demur.engine.base import (
     Prompt,
     RequestRefused,
     Sampling,
+    Trace,
 )
 from demur.engine.upstreams import Upstream, client_of, model_cards
 
@@ -89,11 +90,15 @@ class OpenAIEngine:
         """The upstream applies the template, so nothing is counted here."""
         return Prompt(tuple(messages))
 
-    async def stream(self, prompt: Prompt, sampling: Sampling, *, request_id: str) -> AsyncGenerator[Chunk, None]:
+    async def stream(
+        self, prompt: Prompt, sampling: Sampling, *, request_id: str, trace: Trace | None = None
+    ) -> AsyncGenerator[Chunk, None]:
         """One sample. Raises EngineOverloaded when no upstream takes it now, RequestRefused when none ever will,
         EngineError when one broke off."""
         async with AsyncExitStack() as stack:
-            chunk, rest = await self._open(self._body(prompt, sampling, request_id), stack)
+            chunk, rest = await self._open(
+                self._body(prompt, sampling, {**(trace or {}), "x-request-id": request_id}), stack
+            )
             finished = chunk.finish_reason is not None
             yield chunk
             try:
@@ -114,7 +119,7 @@ class OpenAIEngine:
     async def close(self) -> None:
         await asyncio.gather(*(host.client.close() for host in self._hosts))
 
-    def _body(self, prompt: Prompt, sampling: Sampling, request_id: str) -> dict[str, Any]:
+    def _body(self, prompt: Prompt, sampling: Sampling, headers: Mapping[str, str]) -> dict[str, Any]:
         body: dict[str, Any] = {
             "model": self._model,
             "messages": list(prompt.messages),
@@ -123,7 +128,7 @@ class OpenAIEngine:
             "top_p": sampling.top_p,
             "stream": True,
             "stream_options": {"include_usage": True},
-            "extra_headers": {"x-request-id": request_id},
+            "extra_headers": headers,
         }
         if sampling.seed is not None:
             body["seed"] = sampling.seed

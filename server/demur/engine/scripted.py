@@ -9,7 +9,17 @@ from concurrent.futures import Future
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 
-from demur.engine.base import Chunk, EngineDead, EngineError, FinishReason, Message, Prompt, PromptTooLong, Sampling
+from demur.engine.base import (
+    Chunk,
+    EngineDead,
+    EngineError,
+    FinishReason,
+    Message,
+    Prompt,
+    PromptTooLong,
+    Sampling,
+    Trace,
+)
 from demur.engine.demo import demo_answer
 
 _WORD = re.compile(r"\s*\S+")
@@ -60,6 +70,7 @@ class Drawn:
     request_id: str
     messages: tuple[Message, ...]
     sampling: Sampling
+    trace: Trace = field(default_factory=dict[str, str])
 
 
 Answers = str | Sequence[str] | Script
@@ -126,8 +137,10 @@ class ScriptedEngine:
             raise PromptTooLong(count, self._max_model_len)
         return Prompt(tuple(messages), tuple(range(count)))
 
-    async def stream(self, prompt: Prompt, sampling: Sampling, *, request_id: str) -> AsyncGenerator[Chunk, None]:
-        self.drawn.append(Drawn(request_id, prompt.messages, sampling))
+    async def stream(
+        self, prompt: Prompt, sampling: Sampling, *, request_id: str, trace: Trace | None = None
+    ) -> AsyncGenerator[Chunk, None]:
+        self.drawn.append(Drawn(request_id, prompt.messages, sampling, trace or {}))
         script = self._script(prompt.messages)
         finished = False
         self.running += 1

@@ -18,6 +18,7 @@ from demur.api.context import Context
 from demur.keys import KeyRing, KeysError
 from demur.manifest import Manifest
 from demur.observability import configure_logging, logger
+from demur.serving.exporting import tracer_for
 from demur.serving.loading import CannotLoad, load_critic, load_engine, start_grader
 from demur.settings import Settings, is_loopback
 
@@ -114,7 +115,8 @@ async def open_app(settings: Settings, engine_args: Mapping[str, Any]) -> AsyncG
         if critic is not None:
             stack.push_async_callback(critic.close)
         grader = stack.enter_context(await start_grader(settings))
-        yield create_app(engine, manifest, settings, grader=grader, critic=critic)
+        tracer = stack.enter_context(tracer_for(settings.otlp_endpoint))
+        yield create_app(engine, manifest, settings, grader=grader, critic=critic, tracer=tracer)
 
 
 async def serve_app(app: FastAPI, settings: Settings, listener: socket.socket, ready: Callable[[], None]) -> int:

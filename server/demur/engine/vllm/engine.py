@@ -7,7 +7,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from demur.engine.base import Chunk, Message, Prompt, PromptTooLong, Sampling
+from demur.engine.base import Chunk, Message, Prompt, PromptTooLong, Sampling, Trace
 from demur.engine.vllm.guardian import Guardian
 from demur.engine.vllm.launching import existing, import_vllm, launch
 from demur.engine.vllm.spelling import pieces
@@ -94,14 +94,17 @@ class VLLMEngine:
             raise PromptTooLong(len(token_ids), self.max_model_len)
         return Prompt(tuple(messages), token_ids)
 
-    async def stream(self, prompt: Prompt, sampling: Sampling, *, request_id: str) -> AsyncGenerator[Chunk, None]:
+    async def stream(
+        self, prompt: Prompt, sampling: Sampling, *, request_id: str, trace: Trace | None = None
+    ) -> AsyncGenerator[Chunk, None]:
         """One sample; see Engine. `max_tokens` beyond the model's context ends it with "length" there."""
         from vllm.inputs import tokens_input
 
         token_ids = prompt.token_ids or (await self.prepare(prompt.messages)).token_ids or ()
         completion_tokens = 0
         with translated_errors():
-            outputs = self._llm.generate(tokens_input(list(token_ids)), sampling_params(sampling), request_id)
+            asked = tokens_input(list(token_ids))
+            outputs = self._llm.generate(asked, sampling_params(sampling), request_id, trace_headers=trace)
             async with aclosing(outputs):
                 async for output in outputs:
                     piece = chunk(output, len(token_ids), completion_tokens)
