@@ -65,7 +65,8 @@ def test_a_critic_beside_its_generator_gives_the_values_that_transformers_gives(
             values = await asyncio.gather(*(critic.values(ids, request_id=str(ids)) for ids in sequences))
             with pytest.raises(EngineError, match="vLLM refuses"):
                 await critic.values([1] * 600, request_id="too long")
-            assert await critic.values(sequences[0], request_id="again") == values[0]
+            alone = await critic.values(sequences[0], request_id="again")
+            assert alone == pytest.approx(values[0], abs=1e-4)
             await critic.check()
         return sequences, values
 
