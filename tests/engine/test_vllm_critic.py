@@ -21,7 +21,7 @@ def critic_folder(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) ->
     """A value head on the tiny model, in the form in which an embedded model brings its own."""
     import torch
 
-    from demur_training.embedded.critic import write_critic
+    from demur.model.merging import write_critic
 
     dice = torch.Generator().manual_seed(0)
     width = 64
@@ -62,7 +62,7 @@ def test_a_critic_beside_its_generator_gives_the_values_that_transformers_gives(
             critic = await VLLMCritic.start(critic_folder, **SMALL, max_num_batched_tokens=64, max_num_seqs=4)
             stack.push_async_callback(critic.close)
             sequences = [await write(engine, question) for question in ("What is 2 + 2?", "Is 91 a prime? Say why.")]
-            values = await asyncio.gather(*(critic.values(ids, request_id=str(ids)) for ids in sequences))
+            values = await asyncio.gather(*(critic.values(ids, request_id=f"{i}") for i, ids in enumerate(sequences)))
             with pytest.raises(EngineError, match="vLLM refuses"):
                 await critic.values([1] * 600, request_id="too long")
             alone = await critic.values(sequences[0], request_id="again")
