@@ -5,7 +5,7 @@ ARGS ?=
 
 FAST := not vllm and not training and not browser and not operations
 
-.PHONY: help serve test check lint types fast slow bench setup-dev clean
+.PHONY: help serve test check lint types fast slow bench soak setup-dev clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -41,6 +41,9 @@ slow: setup-dev
 
 bench: setup-dev ## measure: our server against bare vLLM, the reader, selection, metrics
 	.venv/bin/python -m bench $(ARGS)
+
+soak: setup-dev ## break the server on purpose, about ten minutes; ARGS="--only streams --seconds 20"
+	.venv/bin/python -m bench soak $(ARGS)
 
 clean: ## remove the environment and what tools left behind
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis

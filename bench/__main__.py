@@ -1,4 +1,7 @@
-"""`make bench`: run the benchmarks, all or those named: python -m bench [reader] [server] ..."""
+"""`make bench`: run the benchmarks, all or those named: python -m bench [reader] [server] ...
+
+`make soak` is not among them: python -m bench soak [--only streams --seconds 20]
+"""
 
 import runpy
 import sys
@@ -12,6 +15,10 @@ NAMES = sorted(
 
 
 def main() -> None:
+    if sys.argv[1:2] == ["soak"]:
+        del sys.argv[1]
+        runpy.run_module("bench.soak", run_name="__main__")
+        return
     wanted = sys.argv[1:] or NAMES
     unknown = sorted(set(wanted) - set(NAMES))
     if unknown:
