@@ -1,11 +1,12 @@
 """What the operator of a server decides. Every field is DEMUR_<NAME> in the environment; the defaults are vetted."""
 
 import ipaddress
+import json
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -39,8 +40,9 @@ class Settings(BaseSettings):
     engine: Literal["vllm", "openai", "scripted"] = Field(
         default="vllm", description="What answers: vLLM in process, OpenAI-compatible hosts, or the scripted demo."
     )
-    upstreams: tuple[UpstreamSettings, ...] = Field(
-        default=(), description="The hosts of engine openai: URLs, or objects with url, limit and key_env."
+    upstreams: Annotated[tuple[UpstreamSettings, ...], NoDecode] = Field(
+        default=(),
+        description="The hosts of engine openai: URLs with commas between, or JSON with url, limit, key_env",
     )
     upstream_limit: Count = Field(default=256, le=1000, description="Samples in flight at one upstream.")
     upstream_key: SecretStr | None = Field(default=None, description="For upstreams without a key_env of their own.")
@@ -91,6 +93,13 @@ class Settings(BaseSettings):
     otlp_endpoint: str | None = Field(
         default=None, description="Where traces go, OTLP over HTTP, such as http://collector:4318/v1/traces."
     )
+
+    @field_validator("upstreams", mode="before")
+    @classmethod
+    def _from_text(cls, given: object) -> object:
+        if not isinstance(given, str):
+            return given
+        return json.loads(given) if given.lstrip().startswith("[") else [url.strip() for url in given.split(",")]
 
     @property
     def withheld_allowed(self) -> bool:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from pydantic import ValidationError
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
@@ -148,6 +149,24 @@ def test_what_cannot_be_is_one_line(capsys, chosen, pairs, words) -> None:
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert words in said
+
+
+@pytest.mark.parametrize(
+    ("text", "urls"),
+    [
+        ("http://a/v1", ["http://a/v1"]),
+        ("http://a/v1, https://b/v1", ["http://a/v1", "https://b/v1"]),
+        (' [{"url": "http://a/v1", "key_env": "A"}, "http://b/v1"]', ["http://a/v1", "http://b/v1"]),
+    ],
+)
+def test_upstreams_from_the_environment(text, urls) -> None:
+    assert [upstream.url for upstream in Settings(upstreams=text).upstreams] == urls
+
+
+@pytest.mark.parametrize("text", ["", "a", "[", "[7]", '[{"url": "http://a/v1", "key": "x"}]', "http://user:key@a/v1"])
+def test_upstreams_that_cannot_be(text) -> None:
+    with pytest.raises(ValidationError, match="upstreams"):
+        Settings(upstreams=text)
 
 
 def test_upstreams_in_the_settings() -> None:
