@@ -18,6 +18,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from demur.answering import Asked, Question
+from demur.answering.plan import fit, make_plan
+from demur.engine.base import Message, Prompt
+from demur.manifest import Manifest
 from demur.serving.command import run
 from demur.settings import Settings, UpstreamSettings
 from live import serving
@@ -167,6 +171,22 @@ def test_upstreams_from_the_environment(text, urls) -> None:
 def test_upstreams_that_cannot_be(text) -> None:
     with pytest.raises(ValidationError, match="upstreams"):
         Settings(upstreams=text)
+
+
+@pytest.mark.parametrize(
+    ("asked", "characters", "max_model_len", "max_tokens"),
+    [
+        ({}, 100, None, 1024),
+        ({}, 100, 4096, 1024),
+        ({}, 100, 512, 462),
+        ({"max_tokens": 500}, 100, 512, 500),
+        ({}, 2000, 512, 1024),
+    ],
+)
+def test_a_default_is_cut_to_what_fits_a_model_far_away(asked, characters, max_model_len, max_tokens) -> None:
+    turns = (Message(role="user", content="x" * characters),)
+    plan = make_plan(Question(turns, Asked(**asked)), Manifest(name="m"), Settings())
+    assert fit(plan, Prompt(turns), max_model_len).max_tokens == max_tokens
 
 
 def test_upstreams_in_the_settings() -> None:

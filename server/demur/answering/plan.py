@@ -83,8 +83,10 @@ def fit(plan: Plan, prompt: Prompt, max_model_len: int | None) -> Sampling:
 
     A default is cut to what fits. Raises InvalidRequest when the caller asked for more than that.
     """
-    if max_model_len is None or prompt.token_ids is None:
+    if max_model_len is None:
         return plan.sampling
+    if prompt.token_ids is None:
+        return plan.sampling if plan.max_tokens_asked else _roughly(plan, prompt, max_model_len)
     room = max_model_len - len(prompt.token_ids)
     if plan.sampling.max_tokens <= room:
         return plan.sampling
@@ -95,6 +97,13 @@ def fit(plan: Plan, prompt: Prompt, max_model_len: int | None) -> Sampling:
             "max_tokens",
         )
     return replace(plan.sampling, max_tokens=room)
+
+
+def _roughly(plan: Plan, prompt: Prompt, max_model_len: int) -> Sampling:
+    """A default cut to what should fit beside a prompt that is only tokenized elsewhere: two characters a token is
+    more than most text needs. A prompt that seems to fill the model is left for that place to judge."""
+    room = max_model_len - sum(len(message["content"]) for message in prompt.messages) // 2
+    return replace(plan.sampling, max_tokens=min(plan.sampling.max_tokens, room)) if room > 0 else plan.sampling
 
 
 def forces(settings: Settings, manifest: Manifest) -> bool:
