@@ -1,6 +1,7 @@
 """The engine over OpenAI-compatible hosts against vLLM's own API server, on the CPU, with a tiny random model."""
 
 import asyncio
+import os
 import re
 import socket
 import subprocess
@@ -19,12 +20,13 @@ from demur.engine.upstreams import Served, Upstream, find_served
 from demur.forcing import constraint
 
 pytest.importorskip("vllm")
-pytestmark = [pytest.mark.vllm, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.vllm, pytest.mark.timeout(900)]
 
 T = TypeVar("T")
 ENDLESS = Sampling(max_tokens=4000, temperature=0.0)
 # Quiet, and no need to compile anything; the same as the engine in process has on a CPU.
 OPTIONS = ["--dtype=float32", "--enforce-eager", "--kv-cache-memory-bytes=268435456", "--uvicorn-log-level=error"]
+ENVIRONMENT = {"VLLM_LOGGING_LEVEL": "ERROR", "VLLM_NO_USAGE_STATS": "1", "VLLM_CPU_NUM_OF_RESERVED_CPU": "0"}
 
 
 def free_port() -> int:
@@ -36,17 +38,23 @@ def free_port() -> int:
 def address(tiny_model: Path) -> Iterator[str]:
     port = free_port()
     options = [f"--model={tiny_model}", "--served-model-name=tiny", "--host=127.0.0.1", f"--port={port}", *OPTIONS]
-    process = subprocess.Popen([sys.executable, "-m", "vllm.entrypoints.openai.api_server", *options])
+    process = subprocess.Popen(
+        [sys.executable, "-m", "vllm.entrypoints.openai.api_server", *options], env=os.environ | ENVIRONMENT
+    )
     try:
         asyncio.run(listening(f"http://127.0.0.1:{port}", process))
         yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()
-        process.wait(60)
+        try:
+            process.wait(60)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 async def listening(address: str, process: subprocess.Popen[bytes]) -> None:
-    async with asyncio.timeout(500), httpx.AsyncClient(base_url=address) as client:
+    async with asyncio.timeout(800), httpx.AsyncClient(base_url=address) as client:
         while True:
             assert process.poll() is None
             try:
