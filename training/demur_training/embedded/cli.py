@@ -23,7 +23,6 @@ Threads = Annotated[int, typer.Option(help="CPU threads; 0 for all cores. On a b
 def run(
     out: Out,
     base: Base = None,
-    gsm8k: Annotated[Path | None, typer.Option(help="GSM8K's train.jsonl, for some harder problems.")] = None,
     threads: Threads = 0,
     seed: Annotated[int, typer.Option(help="Same seed, same run.")] = 0,
     yes: Annotated[bool, typer.Option("--yes", help="Start without asking.")] = False,
@@ -35,7 +34,7 @@ def run(
     from demur_training.embedded.stages import Workshop
 
     torch.set_num_threads(threads or torch.get_num_threads())
-    shop = Workshop(_base(base), out, Plan(seed=seed), gsm8k)
+    shop = Workshop(_base(base), out, Plan(seed=seed))
     expected = minutes(shop.plan, shop.model())
     for stage, cost in expected.items():
         typer.echo(f"{stage:12} {cost:6.0f} min")
@@ -54,12 +53,10 @@ def measure(
     base: Base = None,
 ) -> None:
     """Sample the problems of one split with the warm start and the calibrated model, and print the table."""
-    from demur_training.embedded.sampling import read_samples
     from demur_training.embedded.tokens import Vocabulary
 
     shop = _reopened(out, base)
-    drawn = [s for path in sorted((out / "samples").glob("*.jsonl")) for s in read_samples(path)]
-    typer.echo(shop.measure(Vocabulary(shop.base), drawn, split))
+    typer.echo(shop.measure(Vocabulary(shop.base), shop.drawn(), split))
 
 
 @app.command()
@@ -94,4 +91,4 @@ def _base(given: Path | None) -> Path:
     from demur.model import prepare, progress_bar
 
     with progress_bar("embedded model") as report:
-        return prepare(progress=report)
+        return prepare(progress=report, kind="base")

@@ -20,8 +20,8 @@ class Plan:
     """Counts are problems, in pairs for the response and the claims contract. `limits` are the tokens an answer may
     take, several times what the warm start shows. `adapted` are the layers, from the top, that get an adapter.
 
-    `school` are GSM8K problems, in the warm start and among the sampled ones. `precision` is what
-    the network computes in; adapters are float32.
+    `school` are GSM8K problems, in the warm start and among the sampled ones. `taught` are the samples of each problem
+    that stages 3 and 4 learn from. `precision` is what the network computes in; adapters are float32.
     """
 
     seed: int = 0
@@ -33,6 +33,7 @@ class Plan:
     school: tuple[int, int] = (80, 40)
     sampled: tuple[int, int] = (600, 200)
     samples: int = 6
+    taught: tuple[int, int] = (2, 4)
     critic_samples: int = 2
     measured: tuple[int, int] = (1000, 300)
     warm_rate: float = 1e-3
@@ -62,9 +63,9 @@ def token_counts(plan: Plan) -> Mapping[str, tuple[int, int]]:
     return {
         "warm-start": (warm, 0),
         "samples": (0, drawn),
-        "empirical": (shared + drawn // 2, 0),
-        "brier": (shared + drawn, 0),
-        "twin": (2 * shared + drawn + drawn // 2, 0),
+        "empirical": (shared + drawn * plan.taught[0] // plan.samples, 0),
+        "brier": (shared + drawn * plan.taught[1] // plan.samples, 0),
+        "twin": (2 * shared + drawn * sum(plan.taught) // plan.samples, 0),
         "critic": (0, drawn * plan.critic_samples // plan.samples),
         "measured": (0, 3 * measured),
     }

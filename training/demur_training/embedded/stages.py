@@ -27,7 +27,7 @@ from demur_training.embedded import critic, losses, measuring, targets, warm_sta
 from demur_training.embedded.artefact import manifest, peft_tensors
 from demur_training.embedded.llama import Llama
 from demur_training.embedded.plan import Plan
-from demur_training.embedded.sampling import Sample, Sampling, draw
+from demur_training.embedded.sampling import Sample, Sampling, draw, read_samples
 from demur_training.embedded.tokens import Vocabulary
 from demur_training.embedded.training import Schedule, load_adapter, train
 from demur_training.errors import DataError
@@ -108,13 +108,17 @@ class Workshop:
         (self.out / "histogram.txt").write_text(histogram(drawn))
         return drawn
 
+    def drawn(self) -> list[Sample]:
+        """The warm start's samples again, from their files."""
+        return [s for contract in CONTRACTS for s in read_samples(self.out / "samples" / f"{contract}.jsonl")]
+
     def teach(self, vocabulary: Vocabulary, drawn: list[Sample]) -> None:
         """Stages 3 and 4, both from the same samples."""
         plan = self.plan
-        rows = targets.empirical_rows(drawn, vocabulary, tokens=plan.row_tokens, seed=plan.seed, each=plan.samples // 2)
+        rows = targets.empirical_rows(drawn, vocabulary, tokens=plan.row_tokens, seed=plan.seed, each=plan.taught[0])
         model = self.model("warm-start")
         train(model, rows, losses.imitation, Schedule(plan.empirical_rate), self.out / "empirical")
-        rows = targets.brier_rows(drawn, vocabulary, tokens=plan.row_tokens, seed=plan.seed, each=plan.samples)
+        rows = targets.brier_rows(drawn, vocabulary, tokens=plan.row_tokens, seed=plan.seed, each=plan.taught[1])
         score = losses.ExactBrier(vocabulary.digits)
         train(model, rows, score, Schedule(plan.brier_rate), self.out / "brier")
 
