@@ -42,7 +42,7 @@ slow: setup-dev
 bench: setup-dev ## measure: our server against bare vLLM, the reader, selection, metrics
 	.venv/bin/python -m bench $(ARGS)
 
-soak: setup-dev ## break the server on purpose, about ten minutes; ARGS="--only streams --seconds 20"
+soak: setup-dev ## break the server on purpose; ARGS="--only streams --seconds 20"
 	.venv/bin/python -m bench soak $(ARGS)
 
 clean: ## remove the environment and what tools left behind
