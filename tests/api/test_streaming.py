@@ -81,6 +81,16 @@ def test_silence_is_filled_with_comments(run, path, body) -> None:
         assert any(line.startswith("data: ") for line in lines)
 
 
+def test_a_comment_is_no_first_event(run) -> None:
+    server = run(ScriptedEngine({"q": Script([RESPONSE], gates={0: Gate()})}), keep_alive=0.01)
+    with streaming(server, {"question": "q"}) as lines:
+        assert next(line for line in lines if line).startswith(":")
+    counted = server.app.state.context.metrics.registry.get_sample_value
+    ended = {"method": "POST", "endpoint": "/v1/answers", "status": "200"}
+    until(lambda: counted("demur_requests_total", ended) == 1, server)
+    assert counted("demur_time_to_first_event_seconds_count", {"endpoint": "/v1/answers"}) is None
+
+
 def test_a_text_that_streams_is_not_interrupted_by_comments(run) -> None:
     server = run(ScriptedEngine({"q": Script([RESPONSE * 20], delay=0.001)}), keep_alive=5)
     with streaming(server, {"question": "q", "risk_threshold": 0}) as lines:
@@ -182,7 +192,9 @@ def test_streams_do_not_mix(run) -> None:
     server = run(ScriptedEngine(chunker=list))
 
     async def many() -> list[httpx.Response]:
-        async with httpx.AsyncClient(base_url=server.url, limits=httpx.Limits(max_connections=50)) as client:
+        async with httpx.AsyncClient(
+            base_url=server.url, limits=httpx.Limits(max_connections=50), timeout=60
+        ) as client:
             bodies = [{"question": f"nonce {i}", "stream": True, "risk_threshold": 0} for i in range(50)]
             return await asyncio.gather(*(client.post("/v1/answers", json=body) for body in bodies))
 
