@@ -10,6 +10,7 @@ COPY scripts scripts
 COPY server server
 COPY training training
 COPY clients clients
+COPY deploy/ray_serve.py deploy/
 RUN scripts/setup "$EXTRAS" python3.11
 # The embedded model is made here, so that a container starts without doing it again.
 ENV HF_HUB_OFFLINE=1 XDG_CACHE_HOME=/app/cache
