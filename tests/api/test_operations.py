@@ -117,6 +117,7 @@ def test_models(make) -> None:
         "calibrated": True,
         "contracts": ["claims"],
         "aggregation": "product",
+        "confidence_sources": ["verbalized"],
         "max_model_len": 4096,
         "risk_threshold": 0.5,
     }
