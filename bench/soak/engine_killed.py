@@ -41,7 +41,7 @@ async def _engine_killed(served: Served, seconds: float, size: int) -> Result:
     down = await _not_ready(served.port)
     outcomes = await asyncio.gather(*asking)
     told = time.perf_counter() - killed
-    status = await asyncio.to_thread(served.process.wait, DEADLINE)
+    status, ended = await asyncio.to_thread(_exit_code, served), time.perf_counter() - killed
     typed = sum(isinstance(outcome, Reply) and outcome.is_typed for outcome in outcomes)
     return Result(
         f"engine killed under {running} requests",
@@ -49,7 +49,7 @@ async def _engine_killed(served: Served, seconds: float, size: int) -> Result:
             "until /ready says no, s": f"{down - killed:.2f}",
             "until the last client knows, s": f"{told:.2f}",
             "answers and typed errors": f"{typed} of {size}",
-            "exit code": str(status),
+            "exit code, after s": f"{status}, {ended:.0f}",
         },
         {
             "requests were running": running > 0,
@@ -67,6 +67,13 @@ async def _ask(port: int, i: int) -> Reply | Exception:
         return await exchange(port, post(body | {"timeout": DEADLINE}), DEADLINE)
     except (Broken, OSError, TimeoutError) as error:
         return error
+
+
+def _exit_code(served: Served) -> int | None:
+    """None when the process is still there long after a graceful shutdown has to be over."""
+    with suppress(psutil.TimeoutExpired):
+        return served.process.wait(4 * DEADLINE)
+    return None
 
 
 def _engine(served: Served) -> psutil.Process:
