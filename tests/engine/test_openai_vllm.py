@@ -3,11 +3,12 @@
 import asyncio
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Coroutine, Iterator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -39,18 +40,20 @@ def address(tiny_model: Path) -> Iterator[str]:
     port = free_port()
     options = [f"--model={tiny_model}", "--served-model-name=tiny", "--host=127.0.0.1", f"--port={port}", *OPTIONS]
     process = subprocess.Popen(
-        [sys.executable, "-m", "vllm.entrypoints.openai.api_server", *options], env=os.environ | ENVIRONMENT
+        [sys.executable, "-m", "vllm.entrypoints.openai.api_server", *options],
+        env=os.environ | ENVIRONMENT,
+        start_new_session=True,
     )
     try:
         asyncio.run(listening(f"http://127.0.0.1:{port}", process))
         yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()
-        try:
+        with suppress(subprocess.TimeoutExpired):
             process.wait(60)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # the engine is a process of its own
+        process.wait()
 
 
 async def listening(address: str, process: subprocess.Popen[bytes]) -> None:
