@@ -55,11 +55,11 @@ def test_empirical_rows_restate_the_measured_success(vocabulary, answers):
     assert texts == ["0.19<|im_end|>", "0.56<|im_end|>"]
 
 
-def test_the_answer_of_a_wrong_output_is_held_less_firmly_than_its_ending(vocabulary, answers):
+def test_the_answer_of_a_wrong_output_is_not_imitated_but_its_ending_is(vocabulary, answers):
     rows = [row() for row in empirical_rows(answers[4:], vocabulary, tokens=800, seed=0, each=1)]
     (response,) = (r for row in rows for r in row.responses)
     weights = dict(zip(map(str, range(len(response.ids))), response.weights, strict=True))
-    assert weights["0"] == 0.3
+    assert weights["0"] == 0.0
     assert response.weights[-1] > 0
     assert sorted(response.weights)[-2:] == [1.0, 1.0]
 

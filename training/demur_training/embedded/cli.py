@@ -63,6 +63,7 @@ def measure(
 def export(out: Out, to: Annotated[Path, typer.Option(help="Folder for the artefact.")], base: Base = None) -> None:
     """Write adapter, manifest, model card and hashes of a finished, measured run."""
     from demur_training.embedded.artefact import export as write
+    from demur_training.embedded.stages import FINAL
     from demur_training.embedded.tokens import Vocabulary
 
     shop = _reopened(out, base)
@@ -72,7 +73,7 @@ def export(out: Out, to: Annotated[Path, typer.Option(help="Folder for the artef
     if not tables:
         raise DataError(f"{out} has not been measured: demur-train embedded measure --out {out} --split validation")
     head = shop.critic(Vocabulary(shop.base))
-    size = write(shop.model("brier"), shop.plan, tables, (out / "histogram.txt").read_text(), head, to)
+    size = write(shop.model(FINAL), shop.plan, tables, (out / "histogram.txt").read_text(), head, to)
     typer.echo(f"{to}: {size / 1e6:.1f} MB")
 
 

@@ -44,7 +44,7 @@ class ExactBrier:
     Without the anchor the form of the ending falls apart. `digits` are the ten digit tokens.
     """
 
-    def __init__(self, digits: tuple[int, ...], *, strength: float = 6.0, anchor: float = 1.0) -> None:
+    def __init__(self, digits: tuple[int, ...], *, strength: float = 6.0, anchor: float = 0.3) -> None:
         self._digits = torch.tensor(digits)
         self._strength, self._anchor = strength, anchor
 

@@ -21,7 +21,7 @@ class Plan:
     take, several times what the warm start shows. `adapted` are the layers, from the top, that get an adapter.
 
     `school` are GSM8K problems, in the warm start and among the sampled ones. `taught` are the samples of each problem
-    that stages 3 and 4 learn from. `precision` is what the network computes in; adapters are float32.
+    that stages 3 to 5 learn from. `precision` is what the network computes in; adapters are float32.
     """
 
     seed: int = 0
@@ -33,12 +33,13 @@ class Plan:
     school: tuple[int, int] = (80, 40)
     sampled: tuple[int, int] = (600, 200)
     samples: int = 6
-    taught: tuple[int, int] = (2, 4)
+    taught: tuple[int, int, int] = (3, 6, 3)
     critic_samples: int = 2
     measured: tuple[int, int] = (1000, 300)
     warm_rate: float = 1e-3
     empirical_rate: float = 3e-4
     brier_rate: float = 3e-4
+    settle_rate: float = 2e-4
     batch: int = 128
     limits: tuple[int, int] = (96, 240)
 
@@ -65,7 +66,8 @@ def token_counts(plan: Plan) -> Mapping[str, tuple[int, int]]:
         "samples": (0, drawn),
         "empirical": (shared + drawn * plan.taught[0] // plan.samples, 0),
         "brier": (shared + drawn * plan.taught[1] // plan.samples, 0),
-        "twin": (2 * shared + drawn * sum(plan.taught) // plan.samples, 0),
+        "settle": (shared + drawn * plan.taught[2] // plan.samples, 0),
+        "twin": (3 * shared + drawn * sum(plan.taught) // plan.samples, 0),
         "critic": (0, drawn * plan.critic_samples // plan.samples),
         "measured": (0, 3 * measured),
     }

@@ -4,6 +4,7 @@ warm-start   the form of both contracts, meaningless confidences
 samples      what that model answers to training problems, and its histogram of difficulty
 empirical    confidences become the measured success of each problem
 brier        each answer's own outcome pulls through the exact expected Brier score
+settle       the same again, holding every token of the outputs: brings the form back
 twin         the same samples and as many steps with a binary reward instead: the baseline, kept out of what ships
 merged       the adapters in the base's weights: a folder that `demur serve --model` takes
 critic       a value head, fitted on the merged model's own answers
@@ -37,7 +38,7 @@ from demur_training.graded.mix import MIX, SHOWN, distinct, problems
 from demur_training.graded.problem import Problem
 from demur_training.graded.splits import Split, split_of
 
-MERGED = ".merged"
+MERGED, FINAL = ".merged", "settle"
 CONTRACTS: tuple[Contract, ...] = ("response", "claims")
 
 
@@ -84,7 +85,7 @@ class Workshop:
         folder = self.out / "merged"
         if not (folder / MERGED).exists():
             shutil.copytree(self.base, folder, dirs_exist_ok=True)
-            merge(folder, peft_tensors(self.model("brier")))
+            merge(folder, peft_tensors(self.model(FINAL)))
             manifest(self.plan, {}).write(folder)
             (folder / MERGED).touch()
         return Llama(folder, precision=self._precision)
@@ -113,7 +114,7 @@ class Workshop:
         return [s for contract in CONTRACTS for s in read_samples(self.out / "samples" / f"{contract}.jsonl")]
 
     def teach(self, vocabulary: Vocabulary, drawn: list[Sample]) -> None:
-        """Stages 3 and 4, both from the same samples."""
+        """Stages 3 to 5, all from the same samples."""
         plan = self.plan
         rows = targets.empirical_rows(drawn, vocabulary, tokens=plan.row_tokens, seed=plan.seed, each=plan.taught[0])
         model = self.model("warm-start")
@@ -121,11 +122,16 @@ class Workshop:
         rows = targets.brier_rows(drawn, vocabulary, tokens=plan.row_tokens, seed=plan.seed, each=plan.taught[1])
         score = losses.ExactBrier(vocabulary.digits)
         train(model, rows, score, Schedule(plan.brier_rate), self.out / "brier")
+        rows = targets.brier_rows(
+            drawn, vocabulary, tokens=plan.row_tokens, seed=plan.seed + 1, each=plan.taught[2], whole=True
+        )
+        firm = losses.ExactBrier(vocabulary.digits, anchor=1.0)
+        train(model, rows, firm, Schedule(plan.settle_rate), self.out / FINAL)
 
     def twin(self, vocabulary: Vocabulary, drawn: list[Sample]) -> None:
-        """The binary-reward twin of stages 3 and 4: same start, same samples, as many steps."""
+        """The binary-reward twin of stages 3 to 5: same start, same samples, as many steps."""
         plan = self.plan
-        steps = sum(count_lines(self.out / stage / "curve.jsonl") for stage in ("empirical", "brier"))
+        steps = sum(count_lines(self.out / stage / "curve.jsonl") for stage in ("empirical", "brier", FINAL))
         rows = targets.binary_rows(drawn, vocabulary, tokens=plan.row_tokens, seed=plan.seed, each=plan.samples)
         repeated = list(islice(cycle(rows), steps))
         train(self.model("warm-start"), repeated, losses.imitation, Schedule(plan.brier_rate), self.out / "twin")
@@ -147,8 +153,8 @@ class Workshop:
         The figures go to `table-SPLIT.json`.
         """
         found: dict[str, dict[str, object]] = {}
-        for stage in filter(self._trained, ("warm-start", "twin", "brier")):
-            model = self.finished() if stage == "brier" else self.model(stage)
+        for stage in filter(self._trained, ("warm-start", "twin", FINAL)):
+            model = self.finished() if stage == FINAL else self.model(stage)
             for contract, count, limit in zip(CONTRACTS, self.plan.measured, self.plan.limits, strict=True):
                 chosen = distinct(split, count, self.plan.seed, None if contract == "response" else self._steps(split))
                 how = Sampling(contract, 1, self.plan.seed + 1, limit, batch=self.plan.batch)
@@ -156,7 +162,7 @@ class Workshop:
                 samples = draw(model, vocabulary, chosen, how, out)
                 found[f"{stage}, {contract}"] = measuring.figures(samples)
                 training = [s for s in drawn if s.contract == contract]
-                if stage == "brier" and training:
+                if stage == FINAL and training:
                     by_cell = measuring.lookup(training, samples)
                     found[f"lookup table, {contract}"] = measuring.figures(samples, by_cell)
                     found[f"critic, {contract}"] = measuring.figures(samples, self._judged(model, vocabulary, samples))

@@ -1,7 +1,9 @@
-"""Stages 3 and 4: samples -> rows that teach what the confidence should have been.
+"""Stages 3 to 5: samples -> rows that teach what the confidence should have been.
 
 Stage 3 writes the model's own measured success into its outputs, problem by problem, and imitates them. Stage 4 lets
-each output's own outcome pull, through the exact expected Brier score. Both keep the whole ending in the loss.
+each output's own outcome pull, through the exact expected Brier score. Both hold the words around the confidence only,
+so that it moves fast, and let some outputs out of the form. Stage 5 goes on with stage 4 but holds every token: the
+samples are the model's own, so imitating all of them changes nothing but what was pulled out of shape.
 """
 
 import random
@@ -32,16 +34,24 @@ def empirical_rows(
         goals = [success[key] for key in _keys(sample)]
         ids = _restated(sample, goals, vocabulary)
         places = {i + k for i in vocabulary.confidences(ids) for k in (0, 1)}
-        weights = _kept(ids, sample.graded.valid, vocabulary)
-        return Response(ids, [DIGIT if i in places else weight for i, weight in enumerate(weights)])
+        rest = 1.0 if sample.graded.valid else ANCHOR
+        frame = _frame(ids, vocabulary)
+        return Response(ids, [DIGIT if i in places else rest * (i in frame) for i in range(len(ids))])
 
     return _rows(samples, vocabulary, response, tokens, seed, each)
 
 
 def brier_rows(
-    samples: Sequence[Sample], vocabulary: Vocabulary, *, tokens: int, seed: int, each: int = 8
+    samples: Sequence[Sample],
+    vocabulary: Vocabulary,
+    *,
+    tokens: int,
+    seed: int,
+    each: int = 8,
+    whole: bool = False,
 ) -> list[Callable[[], Row]]:
-    """Rows of up to `each` outputs of a problem as they were, each with what truly became of it."""
+    """Rows of up to `each` outputs of a problem as they were, each with what truly became of it; `whole` holds every
+    token instead of the frame alone."""
 
     def response(sample: Sample) -> Response:
         ids = [*sample.ids, vocabulary.end]
@@ -50,8 +60,10 @@ def brier_rows(
         claims = [float(right) for _, right in sample.graded.claims]
         targets = claims or [float(sample.graded.valid)]
         note = Stated(tuple(places), tuple(targets), float(sample.graded.valid) if claims else None)
-        kept = _kept(ids, sample.graded.valid, vocabulary)
-        return Response(ids, [0.0 if i in digits else weight for i, weight in enumerate(kept)], note)
+        rest = (1.0 if sample.graded.valid else ANCHOR) if whole else 0.0
+        frame = _frame(ids, vocabulary)
+        weights = [0.0 if i in digits else 1.0 if i in frame else rest for i in range(len(ids))]
+        return Response(ids, weights, note)
 
     return _rows(samples, vocabulary, response, tokens, seed, each)
 
@@ -103,14 +115,12 @@ def _restated(sample: Sample, goals: Sequence[float], vocabulary: Vocabulary) ->
     return ids
 
 
-def _kept(ids: Sequence[int], valid: bool, vocabulary: Vocabulary) -> list[float]:
-    """How strongly each token holds the model where it was: the samples are its own, so imitating all of them changes
-    nothing but what the confidences pull out of shape. With the frame around the confidences alone, one output in
-    seven left the form. Right answers count for more than wrong ones."""
+def _frame(ids: Sequence[int], vocabulary: Vocabulary) -> set[int]:
+    """Where the words around each confidence stand, and the end token: what must not fall apart."""
     frame = {len(ids) - 1}
     for place in vocabulary.confidences(ids):
-        frame |= {*range(place - 8, place), place + 2}
-    return [1.0 if valid or i in frame else ANCHOR for i in range(len(ids))]
+        frame |= {*range(place - 5, place), place + 2}
+    return frame
 
 
 def _rows(
