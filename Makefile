@@ -5,7 +5,7 @@ ARGS ?=
 
 FAST := not vllm and not training and not browser and not operations
 
-.PHONY: help serve test check lint types fast slow bench soak train-embedded evaluate-embedded setup-dev clean
+.PHONY: help serve test check lint types fast slow bench soak circle train-embedded evaluate-embedded setup-dev clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -38,13 +38,15 @@ slow: setup-dev
 	.venv/bin/pytest -m "vllm and not browser" $(ARGS)
 	.venv/bin/pytest -m browser $(ARGS)
 	.venv/bin/pytest -m operations $(ARGS)
-	.venv/bin/pytest -m training $(ARGS)
 
 bench: setup-dev ## measure: our server against bare vLLM, the reader, selection, metrics
 	.venv/bin/python -m bench $(ARGS)
 
 soak: setup-dev ## break the server on purpose; ARGS="--only streams --seconds 20"
 	.venv/bin/python -m bench soak $(ARGS)
+
+circle: setup-dev ## real PPO on a CPU: train, kill, resume, export, serve, evaluate (about half an hour)
+	.venv/bin/pytest -m training $(ARGS)
 
 train-embedded: setup-dev ## make the model that ships, from nothing; safe to kill; says first how long it takes
 	.venv/bin/demur-train embedded run --out runs/embedded --yes $(ARGS)
