@@ -15,7 +15,15 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def embedded_model() -> Path:
-    """The embedded model in its usual place, made there if need be. Read only: it is the user's own."""
+    """The calibrated model in its usual place, made there if need be. Read only: it is the user's own."""
     from demur.model import prepare
 
     return prepare()
+
+
+@pytest.fixture(scope="session")
+def base_model() -> Path:
+    """The same before training, in its usual place."""
+    from demur.model import prepare
+
+    return prepare(kind="base")

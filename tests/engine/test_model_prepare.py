@@ -15,9 +15,9 @@ from typer.testing import CliRunner
 
 from demur.core.answers import CONTRACTS
 from demur.manifest import Manifest
-from demur.model import MANIFEST, CannotPrepare, SourceError, default_folder, is_intact, prepare
+from demur.model import MANIFEST, CannotPrepare, SourceError, calibrated, default_folder, is_intact, prepare, smollm2
 from demur.model.cli import app
-from demur.model.smollm2 import FILES, convert, locate
+from demur.model.smollm2 import convert, locate
 from demur.model.weights import interleaved_to_halves, to_bfloat16, write_weights
 
 PREPARE = "import sys; from pathlib import Path; from demur.model import prepare; prepare(Path(sys.argv[1]))"
@@ -37,7 +37,8 @@ prepare(Path(sys.argv[1]), report)
 
 
 def hashes(folder: Path) -> dict[str, str]:
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
 def run(code: str, *arguments: str) -> "subprocess.Popen[str]":
@@ -60,19 +61,51 @@ def kill_at(step: str, target: Path) -> None:
     assert process.returncode == -signal.SIGKILL
 
 
-def test_the_folder_holds_every_file_and_its_hash(embedded_model):
-    sums = json.loads((embedded_model / "prepared.json").read_text())["sha256"]
-    assert set(sums) == FILES
-    assert sums == {name: digest for name, digest in hashes(embedded_model).items() if name != "prepared.json"}
-    assert Manifest.load(embedded_model) == MANIFEST
+def test_the_folder_holds_every_file_and_its_hash(base_model, embedded_model):
+    for folder, files in ((base_model, smollm2.FILES), (embedded_model, calibrated.FILES)):
+        sums = json.loads((folder / "prepared.json").read_text())["sha256"]
+        assert set(sums) == files
+        assert sums == {name: digest for name, digest in hashes(folder).items() if name != "prepared.json"}
+    assert Manifest.load(base_model) == MANIFEST
     assert (MANIFEST.calibrated, MANIFEST.contracts) == (False, CONTRACTS)
 
 
+def test_the_calibrated_model_is_the_base_and_the_adapter(base_model, embedded_model):
+    torch = pytest.importorskip("torch")
+    from safetensors.torch import load_file
+
+    base, merged = (load_file(folder / "model.safetensors") for folder in (base_model, embedded_model))
+    adapter = load_file(calibrated.ARTEFACT / "adapter_model.safetensors")
+    name = "model.layers.29.self_attn.q_proj"
+    change = (
+        adapter[f"base_model.model.{name}.lora_B.weight"].float()
+        @ adapter[f"base_model.model.{name}.lora_A.weight"].float()
+    )
+    expected = (base[f"{name}.weight"].float() + change).bfloat16()
+    assert torch.equal(merged[f"{name}.weight"], expected)
+    assert not torch.equal(merged[f"{name}.weight"], base[f"{name}.weight"])
+    assert torch.equal(merged["model.embed_tokens.weight"], base["model.embed_tokens.weight"])
+
+    critic, head = (
+        load_file(embedded_model / "critic" / "model.safetensors"),
+        load_file(calibrated.ARTEFACT / "critic.safetensors"),
+    )
+    assert torch.equal(critic["score.weight"], head["score.weight"].bfloat16())
+    assert torch.equal(critic[f"{name}.weight"], merged[f"{name}.weight"])
+    manifest = Manifest.load(embedded_model)
+    assert (manifest.calibrated, manifest.contracts) == (True, ("response", "claims"))
+
+
+def test_what_ships_is_small_and_its_hashes_hold():
+    assert sum(path.stat().st_size for path in calibrated.ARTEFACT.iterdir()) <= 20 * 1024 * 1024
+    assert len(calibrated.identity()) == 64
+
+
 def test_a_second_run_writes_nothing(embedded_model):
-    before = {path.name: path.stat().st_mtime_ns for path in embedded_model.iterdir()}
+    before = {path: path.stat().st_mtime_ns for path in embedded_model.rglob("*")}
     steps = []
     assert prepare(progress=lambda doing, share: steps.append((doing, share))) == embedded_model == default_folder()
-    assert {path.name: path.stat().st_mtime_ns for path in embedded_model.iterdir()} == before
+    assert {path: path.stat().st_mtime_ns for path in embedded_model.rglob("*")} == before
     assert steps == [("checking", 0.0), ("ready", 1.0)]
 
 
@@ -109,12 +142,13 @@ def test_damage_is_repaired_and_a_killed_repair_changes_nothing(embedded_model, 
 
 def linked(embedded_model: Path, folder: Path) -> Path:
     """The embedded model again in `folder`, without a copy of its bytes."""
-    for path in embedded_model.iterdir():
-        (folder / path.name).symlink_to(path)
+    for name in hashes(embedded_model):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).symlink_to(embedded_model / name)
     return folder
 
 
-@pytest.mark.parametrize("name", sorted({*FILES, "prepared.json"}))
+@pytest.mark.parametrize("name", sorted({*calibrated.FILES, "prepared.json"}))
 def test_a_missing_file_is_noticed(embedded_model, tmp_path, name):
     assert is_intact(linked(embedded_model, tmp_path))
     (tmp_path / name).unlink()
@@ -206,14 +240,14 @@ def test_rows_of_a_rotary_pair_move_into_two_halves_of_their_head():
 
 @pytest.mark.vllm
 @pytest.mark.timeout(300)
-def test_transformers_reads_the_same_weights_from_the_source_itself(embedded_model):
+def test_transformers_reads_the_same_weights_from_the_source_itself(base_model):
     import torch
     from safetensors.torch import load_file
     from transformers import AutoModelForCausalLM
 
     source = locate()
     theirs = AutoModelForCausalLM.from_pretrained(source.parent, gguf_file=source.name, dtype=torch.float32)
-    ours = load_file(embedded_model / "model.safetensors")
+    ours = load_file(base_model / "model.safetensors")
     assert set(ours) == {name for name, _ in theirs.named_parameters()}
     for name, tensor in theirs.named_parameters():
         assert torch.equal(tensor.to(torch.bfloat16), ours[name]), name

