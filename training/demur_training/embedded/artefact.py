@@ -82,8 +82,8 @@ def manifest(plan: Plan, tables: Mapping[str, Mapping[str, Any]]) -> Manifest:
 def calibrated(tables: Mapping[str, Mapping[str, Any]]) -> bool:
     """Whether the figures allow the manifest to say so; False where nothing was measured."""
     asked = [table for split, table in tables.items() if split != "transfer"]
-    found = [table[f"settle, {contract}"]["smece"]["value"] for table in asked for contract in ("response", "claims")]
-    return bool(found) and all(value is not None and value <= HONEST for value in found)
+    found = [table[f"settle, {contract}"]["smece"] for table in asked for contract in ("response", "claims")]
+    return bool(found) and all(figure is not None and figure["value"] <= HONEST for figure in found)
 
 
 def card(plan: Plan, tables: Mapping[str, Mapping[str, Any]], histogram: str) -> str:
