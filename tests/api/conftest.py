@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -19,6 +20,16 @@ from demur.settings import Settings
 from live import serving
 
 QUESTION = "How many eggs?"
+
+
+@pytest.fixture
+def logging_restored() -> Iterator[None]:
+    """For tests that call the command line in this process, which sets up logging for itself."""
+    loggers = [logging.getLogger(name) for name in ("demur", "uvicorn")]
+    before = [(one.handlers, one.propagate, one.level) for one in loggers]
+    yield
+    for one, (one.handlers, one.propagate, level) in zip(loggers, before, strict=True):
+        one.setLevel(level)
 
 
 @dataclass(frozen=True)

@@ -148,7 +148,7 @@ def test_a_model_nobody_described_is_forced_where_the_hosts_can(fleet) -> None:
         ({"upstreams": ["http://127.0.0.1:9/v1"]}, ["dtype=float32"], "dtype"),
     ],
 )
-def test_what_cannot_be_is_one_line(capsys, chosen, pairs, words) -> None:
+def test_what_cannot_be_is_one_line(capsys, logging_restored, chosen, pairs, words) -> None:
     assert run({"engine": "openai", "port": 0, **chosen}, pairs, []) in (1, 2)
     said = capsys.readouterr().err
     assert said.count("\n") == 1
