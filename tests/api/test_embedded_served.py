@@ -41,7 +41,7 @@ def test_an_easy_question_is_answered_with_high_confidence(served):
 
 def test_a_question_out_of_reach_is_declined(served):
     answer = ask(served, "What is 4817 * 9365?", 0.8)
-    assert (answer["decision"], answer["reason"]) == ("abstain", "low_confidence")
+    assert (answer["decision"], answer["reason"]) == ("abstain", "below_threshold")
     assert answer["confidence"] < 0.2
 
 
