@@ -39,6 +39,9 @@ ROUNDS_AFTER = 3
 SAMPLES = 16
 
 
+KILLS = 5
+
+
 @dataclass(frozen=True)
 class Cluster:
     """A Ray cluster of one node with the application on it."""
@@ -187,7 +190,12 @@ async def _load(cluster: Cluster) -> tuple[list[Seen], list[Seen]]:
                 group.create_task(_work(as_stream, f"stream {i}", other, killed))
             for seen in (*whole, *streamed):
                 await seen.first.wait()
-            cluster.replicas()[0].kill()
+            for _ in range(KILLS):  # a kill may fall between two streams
+                cluster.replicas()[0].kill()
+                await asyncio.sleep(1)
+                if any(seen.errors for seen in streamed):
+                    break
+                await asyncio.to_thread(_until, lambda: len(cluster.replicas()) == 2)
             killed.set()
     return whole, streamed
 
