@@ -88,8 +88,9 @@ def test_events(server, events, vector) -> None:
     *before, (name, reply) = events(response.text)
     assert fold(before) == close(vector["folded"])
     assert (name, comparable(reply)) == ("answer", close(comparable(vector["events"][-1]["data"])))
+    said = response.text.replace(reply["id"], "").replace(str(reply["created"]), "")  # digits of their own
     for secret in vector.get("withheld", []):
-        assert secret not in response.text
+        assert secret not in said
 
 
 def fold(events: list[tuple[str, Any]]) -> dict[str, Any]:
