@@ -45,7 +45,7 @@ bench: setup-dev ## measure: our server against bare vLLM, the reader, selection
 soak: setup-dev ## break the server on purpose; ARGS="--only streams --seconds 20"
 	.venv/bin/python -m bench soak $(ARGS)
 
-circle: setup-dev ## real PPO on a CPU: train, kill, resume, export, serve, evaluate (about half an hour)
+circle: setup-dev ## real PPO on a CPU: train, kill, resume, export, serve, evaluate
 	.venv/bin/pytest -m training $(ARGS)
 
 train-embedded: setup-dev ## make the model that ships, from nothing; safe to kill; says first how long it takes
@@ -54,7 +54,7 @@ train-embedded: setup-dev ## make the model that ships, from nothing; safe to ki
 	.venv/bin/demur-train embedded measure --out runs/embedded --split transfer
 	.venv/bin/demur-train embedded export --out runs/embedded --to server/demur/model/demur_smol
 
-evaluate-embedded: setup-dev ## evaluate what ships over HTTP (about an hour); GSM8K=FILE TRIVIAQA=FILE without a hub
+evaluate-embedded: setup-dev ## evaluate what ships over HTTP; GSM8K=FILE TRIVIAQA=FILE without a hub
 	@scripts/evaluate-embedded runs/evaluation
 
 clean: ## remove the environment and what tools left behind

@@ -4,6 +4,7 @@ import pytest
 import torch
 from transformers import AutoModelForTokenClassification
 
+from demur.model.merging import write_critic
 from demur_training.embedded import critic
 from demur_training.embedded.grading import Graded
 from demur_training.embedded.llama import Llama
@@ -31,7 +32,7 @@ def test_the_critic_in_its_folder_gives_the_values_that_were_fitted(folder, tmp_
     states = critic.last_states(model, vocabulary, samples)
     weight, bias = torch.randn(1, states.shape[1], generator=torch.Generator().manual_seed(0)) / 50, torch.tensor([0.5])
     served = AutoModelForTokenClassification.from_pretrained(
-        critic.write_critic(folder, weight, bias, tmp_path / "critic"), dtype=torch.float32
+        write_critic(folder, weight, bias, tmp_path / "critic"), dtype=torch.float32
     ).eval()
     for sample, expected in zip(samples, critic.values(states, weight, bias), strict=True):
         ids = [*vocabulary.prompt(sample.problem.question, sample.contract), *sample.ids]

@@ -116,7 +116,7 @@ def doctor(
 def circle(
     folder: Annotated[Path, typer.Argument(help="Where everything goes; made if it is not there.")],
 ) -> None:
-    """Try everything on a CPU in some twenty minutes: train a tiny model, kill and resume it, serve and evaluate it."""
+    """Try everything on a CPU: train a tiny model, kill and resume it, serve and evaluate it."""
     from demur_training.circle import Circle, report
 
     folder.mkdir(parents=True, exist_ok=True)

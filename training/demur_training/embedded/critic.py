@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 
 from demur.core.answers import Contract
-from demur.model.merging import write_critic  # noqa: F401
 from demur_training.embedded.llama import Llama
 from demur_training.embedded.packing import Branch, Response, batches, pack
 from demur_training.embedded.sampling import Sample
