@@ -1,5 +1,6 @@
 """What the page says when there is no answer, or not yet, or none that can be relied on."""
 
+import json
 import threading
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 
 from demur.engine.base import EngineDead, EngineOverloaded
 from demur.engine.scripted import Gate, Script
+from demur.keys import make_key
 
 pytestmark = pytest.mark.browser
 
@@ -178,3 +180,24 @@ def test_the_raw_output_stays_out_of_the_page_until_it_is_opened(visit) -> None:
     page.find(".raw summary").click()
     page.find(".raw .code:has-text('Secret thoughts')").wait_for()
     assert "<Confidence value=0.97" in page.find(".raw .code").inner_text()
+
+
+def test_a_server_with_keys_asks_for_one_until_it_opens(visit) -> None:
+    key, shown = make_key("reader")
+    page = visit({"eggs": STEPS}, wait=False, keys=json.dumps({"keys": [key.model_dump(mode="json")]}))
+    page.find("#notice:has-text('A key is needed')").wait_for()
+    assert page.find("#send").is_disabled()
+    page.find("#key").fill("demur_wrong")
+    page.page.keyboard.press("Enter")
+    page.find("#notice:has-text('The server says')").wait_for()
+    page.find("#key").fill(shown)
+    page.find("#notice button").click()
+    page.find("#send:enabled").wait_for()
+    assert page.find("#notice").is_hidden()
+    page.answer("How many eggs?", t=0.5)
+    page.find(".program summary").click()
+    page.find(".program input[value=curl]").check()
+    code = page.find(".program .code").inner_text()
+    assert "Bearer $DEMUR_API_KEY" in code
+    assert shown not in page.page.content()
+    assert shown not in code

@@ -2,138 +2,31 @@
 
 import asyncio
 import hashlib
-import os
-import re
-import shutil
-import subprocess
-import sys
-import tempfile
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
-import psutil
 import pytest
-import yaml
 
 from demur_client import AnswerEvent, AsyncClient, DemurError, RetryPolicy
-from live import free_port
+from local_ray import Cluster, local_cluster, until
 
 pytestmark = [pytest.mark.operations, pytest.mark.timeout(900)]
 
-TOOLS = Path(sys.executable).parent
-STARTUP = 400.0
 DEADLINE = 60.0
 """Seconds in which any one request has its answer or its error."""
-PATIENT = {
-    "RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S": "120",
-    "RAY_SERVE_PROXY_HEALTH_CHECK_TIMEOUT_S": "120",
-    "RAY_USAGE_STATS_ENABLED": "0",
-}
-"""A busy machine takes longer to start what Ray gives five seconds."""
 RETRY = RetryPolicy(max_retries=10, first_pause=0.2, longest_pause=5.0)
 ROUNDS_AFTER = 3
 SAMPLES = 16
-
-
 KILLS = 5
-
-
-@dataclass(frozen=True)
-class Cluster:
-    """A Ray cluster of one node with the application on it."""
-
-    ray: psutil.Process
-    url: str
-
-    def replicas(self) -> list[psutil.Process]:
-        return [child for child in self.ray.children(recursive=True) if "ServeReplica" in _title(child)]
-
-
-def _title(process: psutil.Process) -> str:
-    try:
-        return " ".join(process.cmdline())
-    except psutil.Error:  # it ended meanwhile
-        return ""
 
 
 @pytest.fixture(scope="module")
 def cluster(deploy: Path) -> Iterator[Cluster]:
-    folder = Path(tempfile.mkdtemp(prefix="ray"))  # short: Ray's sockets lie in it
-    http = free_port()
-    config = folder / "serve.yaml"
-    config.write_text(yaml.safe_dump(_small(deploy, http)))
-    start = [TOOLS / "ray", "start", "--head", "--block", "--disable-usage-stats", "--include-dashboard=false"]
-    start += [f"--temp-dir={folder / 's'}", f"--port={free_port()}", f"--ray-client-server-port={free_port()}"]
-    start += ["--num-cpus=2", "--object-store-memory=80000000", "--min-worker-port=0", "--max-worker-port=0"]
-    try:
-        with _process(start, deploy, folder / "ray.log", "Ray runtime started") as ray:
-            found = Cluster(ray, f"http://127.0.0.1:{http}")
-            address = re.search(r"--address='([^']+)'", (folder / "ray.log").read_text())
-            assert address
-            serve = [TOOLS / "serve", "run", f"--app-dir={deploy}", f"--address={address[1]}", config]
-            with _process(serve, deploy, folder / "serve.log"):
-                assert _until(lambda: len(found.replicas()) == 2 and _is_ready(found.url)), (
-                    folder / "serve.log"
-                ).read_text()[-3000:]
-                yield found
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _small(deploy: Path, port: int) -> dict[str, object]:
-    """The configuration that is shipped, for a small machine without a model."""
-    config = yaml.safe_load((deploy / "ray_serve.yaml").read_text())
-    config["http_options"] |= {"host": "127.0.0.1", "port": port}
-    application = config["applications"][0]
-    application["args"]["settings"] = {"engine": "scripted", "allow_anonymous": True}
-    application["deployments"][0] |= {"ray_actor_options": {"num_cpus": 0.1}, "health_check_timeout_s": 120}
-    return config
-
-
-@contextmanager
-def _process(command: list[object], deploy: Path, log: Path, announces: str = "") -> Iterator[psutil.Process]:
-    """Runs until the context ends, with all that it started."""
-    environ = os.environ | PATIENT | {"PYTHONPATH": _path(deploy), "RAY_AUTH_MODE": "disabled"}
-    with log.open("wb") as output:
-        running = subprocess.Popen(list(map(str, command)), stdout=output, stderr=output, env=environ)
-    process = psutil.Process(running.pid)
-    try:
-        said = _until(lambda: announces in log.read_text() or running.poll() is not None)
-        assert said, log.read_text()[-3000:]
-        assert running.poll() is None, log.read_text()[-3000:]
-        yield process
-    finally:
-        children = process.children(recursive=True)
-        running.terminate()
-        try:
-            running.wait(30)
-        except subprocess.TimeoutExpired:
-            running.kill()
-            running.wait()
-        for child in psutil.wait_procs(children, 10)[1]:
-            child.kill()
-
-
-def _path(deploy: Path) -> str:
-    return os.pathsep.join(filter(None, [str(deploy), os.environ.get("PYTHONPATH")]))
-
-
-def _until(condition: Callable[[], bool]) -> bool:
-    end = time.monotonic() + STARTUP
-    while not (true := condition()) and time.monotonic() < end:
-        time.sleep(0.2)
-    return true
-
-
-def _is_ready(url: str) -> bool:
-    try:
-        return httpx.get(f"{url}/ready", timeout=5).status_code == 200
-    except httpx.TransportError:
-        return False
+    arguments = {"settings": {"engine": "scripted", "allow_anonymous": True}, "engine_args": {}}
+    with local_cluster(deploy, arguments) as running:
+        yield running
 
 
 def expected(question: str) -> str:
@@ -195,7 +88,7 @@ async def _load(cluster: Cluster) -> tuple[list[Seen], list[Seen]]:
                 await asyncio.sleep(1)
                 if any(seen.errors for seen in streamed):
                     break
-                await asyncio.to_thread(_until, lambda: len(cluster.replicas()) == 2)
+                await asyncio.to_thread(until, lambda: len(cluster.replicas()) == 2)
             killed.set()
     return whole, streamed
 
@@ -226,5 +119,5 @@ def test_nothing_is_lost_when_a_replica_is_killed(cluster: Cluster) -> None:
     assert [seen.errors for seen in whole] == [[]] * len(whole)
     assert not [wrong for seen in (*whole, *streamed) for wrong in seen.wrong]
     assert sum(len(seen.errors) for seen in streamed) > 0  # streams that it was writing; each raised a typed error
-    assert _until(lambda: len(cluster.replicas()) == 2 and _is_ready(cluster.url))
+    assert until(cluster.is_whole)
     assert {replica.pid for replica in cluster.replicas()} != before

@@ -24,6 +24,9 @@ def test_a_tiny_model_learns_what_it_knows(tmp_path: Path) -> None:
     loss = circle.train_critic()
     assert loss.last < loss.first, loss
 
+    weighed = circle.weigh_critic()
+    assert weighed.chosen < weighed.last, weighed
+
     before, after = circle.evaluate("base"), circle.evaluate("model")
     assert after["n"] == circle.sizes.test
     assert after["brier"]["high"] < before["brier"]["low"]

@@ -18,6 +18,7 @@ from typing import Any
 
 from demur_training import data, toy
 from demur_training.watching import read_log
+from demur_training.weighing import Weighed, weigh
 
 KILLED = -signal.SIGKILL
 ADDRESS = re.compile(r"demur answers on (\S+)")
@@ -97,7 +98,11 @@ class Circle:
         with serving(self.folder / model, self.folder / "serve.log") as url:
             options = ["--base-url", url, "--out", str(out), "--domain", "general", "--concurrency", "32"]
             follow(_demur("evaluate", str(self.folder / "test.jsonl"), *options), self.folder / "evaluate.log")
-        return json.loads((out / "metrics.json").read_text())
+        return json.loads((out / "metrics.json").read_text())["response"]
+
+    def weigh_critic(self) -> Weighed:
+        """See at which token the trained critic's value says most about success."""
+        return weigh(self.folder / "model-with-critic", self.folder / "data" / "val.parquet")
 
     def change(self, run: str, figure: str) -> Change:
         """How a logged figure moved over a run."""
@@ -179,6 +184,8 @@ def report(circle: Circle) -> Iterator[str]:
     yield f"  honest confidences earn {best:.3f}"
     loss = circle.train_critic()
     yield f"critic: loss {loss.first:.3f} -> {loss.last:.3f}"
+    weighed = circle.weigh_critic()
+    yield f"  Brier score of its value before the last token {weighed.chosen:.3f}, at that token {weighed.last:.3f}"
     for model in ("base", "model"):
         figures = circle.evaluate(model)
         shown = ", ".join(f"{name} {figures[name]['value']:.3f}" for name in ("accuracy", "auc", "smece", "brier"))

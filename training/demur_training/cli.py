@@ -148,11 +148,12 @@ def curves(
     runs: Annotated[list[Path], typer.Argument(help="Folders of runs, one line each.")],
     to: Annotated[Path, typer.Option(help="The picture: .svg, .png or .pdf.")],
     figure: Annotated[list[str] | None, typer.Option(help="What to draw; may be repeated.")] = None,
+    level: Annotated[float | None, typer.Option(help="A value to compare with, as a dotted line.")] = None,
 ) -> None:
     """Draw how runs went: the mean reward, or any figure of their metrics.jsonl."""
     from demur_training import curves
 
-    curves.draw({run.name: run for run in runs}, figure or ["critic/score/mean"], to)
+    curves.draw({run.name: run for run in runs}, figure or ["critic/score/mean"], to, level)
     typer.echo(to)
 
 

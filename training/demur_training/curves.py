@@ -23,8 +23,9 @@ def smooth(values: Sequence[float], width: int = SMOOTH) -> list[float]:
     return [sum(values[max(0, i + 1 - width) : i + 1]) / min(width, i + 1) for i in range(len(values))]
 
 
-def draw(runs: Mapping[str, Path], figures: Sequence[str], out: Path) -> None:
-    """Write the picture; the ending of `out` says in which format."""
+def draw(runs: Mapping[str, Path], figures: Sequence[str], out: Path, level: float | None = None) -> None:
+    """Write the picture; the ending of `out` says in which format. `level` is a value to compare with, dotted."""
+    import matplotlib as mpl
     from matplotlib.figure import Figure
 
     picture = Figure(figsize=(4.2 * len(figures), 2.8), layout="constrained")
@@ -33,7 +34,10 @@ def draw(runs: Mapping[str, Path], figures: Sequence[str], out: Path) -> None:
             steps, values = read(run, figure)
             (line,) = axes.plot(steps, smooth(values), label=name)
             axes.plot(steps, values, color=line.get_color(), alpha=0.25, linewidth=0.8)
+        if level is not None:
+            axes.axhline(level, color="grey", linestyle=":")
         axes.set(xlabel="step", title=figure)
         axes.legend(frameon=False)
     out.parent.mkdir(parents=True, exist_ok=True)
-    picture.savefig(out)
+    with mpl.rc_context({"svg.hashsalt": "demur"}):  # the same runs draw the same file
+        picture.savefig(out, metadata={"Date": None} if out.suffix == ".svg" else None)

@@ -10,6 +10,12 @@ export class Failure extends Error {
   }
 }
 
+/** The caller's key, for servers that ask for one: it stays in this tab, and goes when the tab is closed. */
+export const key = {
+  get: () => sessionStorage.getItem("key") ?? "",
+  set: (text) => sessionStorage.setItem("key", text),
+};
+
 const at = (path) => new URL(path, document.baseURI);
 
 /** {state: "ready" | "loading" | "unreachable", message}: `message` is what the server says, if it says anything. */
@@ -25,7 +31,7 @@ export async function readiness() {
 
 /** The one model: {id, calibrated, contracts, risk_threshold, …}. */
 export async function servedModel() {
-  const response = await fetch(at("v1/models"), { cache: "no-store" });
+  const response = await fetch(at("v1/models"), { cache: "no-store", headers: shown() });
   if (!response.ok) throw await refusal(response);
   const [{ id, demur }] = (await response.json()).data;
   return { id, ...demur };
@@ -54,8 +60,10 @@ export async function ask(request, { signal, onEvent }) {
   }
 }
 
+const shown = () => (key.get() ? { authorization: `Bearer ${key.get()}` } : {});
+
 function post(path, body, signal) {
-  const headers = { "content-type": "application/json" };
+  const headers = { "content-type": "application/json", ...shown() };
   return fetch(at(path), { method: "POST", headers, body: JSON.stringify(body), signal });
 }
 

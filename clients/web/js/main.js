@@ -103,7 +103,7 @@ class Page {
     this.#answer.progress(run, this.#ruler.t);
     this.#answer.fail(run, words, retryButton(run.failure.retryAfter, () => this.#askAgain(this.#ruler.t)));
     this.#announce(`${words.title}. ${words.text}`);
-    if (run.failure.kind === "lost" || run.failure.status === 503) this.#server.watch();
+    if (run.failure.kind === "lost" || [401, 503].includes(run.failure.status)) this.#server.watch();
   }
 
   #moveTo(t) {

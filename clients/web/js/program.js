@@ -1,5 +1,6 @@
 // The same question for programs: the reply as JSON, the request as curl and as Python.
 
+import { key } from "./api.js";
 import { el } from "./dom.js";
 import { escapeInvisible } from "./untrusted.js";
 
@@ -75,7 +76,9 @@ function asAsked(reply) {
 function curl(request) {
   const body = escapeInvisible(JSON.stringify(request), jsonEscape);
   const url = new URL("v1/answers", document.baseURI);
-  return `curl -sS ${quoted(url.href)} \\\n  -H 'content-type: application/json' \\\n  -d ${quoted(body)}`;
+  // The client for Python reads the same variable. The key itself is in no text that is meant to be passed on.
+  const shown = key.get() ? ` \\\n  -H "authorization: Bearer $DEMUR_API_KEY"` : "";
+  return `curl -sS ${quoted(url.href)} \\\n  -H 'content-type: application/json'${shown} \\\n  -d ${quoted(body)}`;
 }
 
 /** One word for a shell. */

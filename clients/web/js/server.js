@@ -1,12 +1,14 @@
-// Is the server there, and has it loaded its model: asked until it is, and again when an answer was lost.
+// Is the server there, has it loaded its model, and does it want a key: asked until all is well, and again when an
+// answer was lost.
 
-import { readiness, servedModel } from "./api.js";
+import { key, readiness, servedModel } from "./api.js";
 import { el } from "./dom.js";
 
 const PAUSE = 1500;
 
 const WORDS = {
   loading: ["The model is loading", "It can take some minutes. You can ask as soon as it is ready."],
+  locked: ["A key is needed", "This server answers callers who have a key. Yours stays in this tab until you close it."],
   unreachable: ["The server cannot be reached", "Trying again until it answers."],
 };
 
@@ -30,7 +32,7 @@ export class Server {
     for (let found = await this.#look(); found.state !== "ready"; found = await this.#look()) {
       this.model = null;
       this.#show(found);
-      await new Promise((done) => setTimeout(done, PAUSE));
+      await (found.state === "locked" ? this.#unlock() : new Promise((done) => setTimeout(done, PAUSE)));
     }
     this.#asking = false;
     this.notice.hidden = true;
@@ -44,9 +46,24 @@ export class Server {
     try {
       this.model = await servedModel();
       return found;
-    } catch {
-      return { state: "unreachable" };
+    } catch (error) {
+      if (error.status !== 401) return { state: "unreachable" };
+      return { state: "locked", message: key.get() && error.message };
     }
+  }
+
+  /** Ask for a key, and take it. */
+  #unlock() {
+    const field = el("input", { type: "password", id: "key", autocomplete: "off", required: true, pattern: "[!-~]+" });
+    return new Promise((done) => {
+      const take = (event) => {
+        event.preventDefault();
+        key.set(field.value.trim());
+        done();
+      };
+      this.notice.append(el("form", { class: "key", onsubmit: take },
+        el("label", { for: "key" }, "Key"), field, el("button", { type: "submit" }, "Use this key")));
+    });
   }
 
   #show({ state, message }) {

@@ -1,0 +1,124 @@
+"""A real Ray cluster on this machine, with the application that is shipped on it."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psutil
+import yaml
+
+from live import free_port
+
+TOOLS = Path(sys.executable).parent
+STARTUP = 400.0
+PATIENT = {
+    "RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S": "120",
+    "RAY_SERVE_PROXY_HEALTH_CHECK_TIMEOUT_S": "120",
+    "RAY_USAGE_STATS_ENABLED": "0",
+}
+"""A busy machine takes longer to start what Ray gives five seconds."""
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A Ray cluster of one node with two replicas of the application on it."""
+
+    ray: psutil.Process
+    url: str
+
+    def replicas(self) -> list[psutil.Process]:
+        return [child for child in self.ray.children(recursive=True) if "ServeReplica" in _title(child)]
+
+    def is_ready(self) -> bool:
+        try:
+            return httpx.get(f"{self.url}/ready", timeout=5).status_code == 200
+        except httpx.TransportError:
+            return False
+
+    def is_whole(self) -> bool:
+        return len(self.replicas()) == 2 and self.is_ready()
+
+
+def _title(process: psutil.Process) -> str:
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:  # it ended meanwhile
+        return ""
+
+
+@contextmanager
+def local_cluster(deploy: Path, arguments: dict[str, Any]) -> Iterator[Cluster]:
+    """Two replicas with these `args` of `ray_serve.yaml`, which else is as it is shipped, on a small machine."""
+    folder = Path(tempfile.mkdtemp(prefix="ray"))  # short: Ray's sockets lie in it
+    http = free_port()
+    config = folder / "serve.yaml"
+    config.write_text(yaml.safe_dump(_small(deploy, http, arguments)))
+    start = [TOOLS / "ray", "start", "--head", "--block", "--disable-usage-stats", "--include-dashboard=false"]
+    start += [f"--temp-dir={folder / 's'}", f"--port={free_port()}", f"--ray-client-server-port={free_port()}"]
+    start += ["--num-cpus=2", "--object-store-memory=80000000", "--min-worker-port=0", "--max-worker-port=0"]
+    try:
+        with _process(start, deploy, folder / "ray.log", "Ray runtime started") as ray:
+            found = Cluster(ray, f"http://127.0.0.1:{http}")
+            address = re.search(r"--address='([^']+)'", (folder / "ray.log").read_text())
+            assert address
+            serve = [TOOLS / "serve", "run", f"--app-dir={deploy}", f"--address={address[1]}", config]
+            with _process(serve, deploy, folder / "serve.log"):
+                assert until(found.is_whole), (folder / "serve.log").read_text()[-3000:]
+                yield found
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _small(deploy: Path, port: int, arguments: dict[str, Any]) -> dict[str, Any]:
+    config = yaml.safe_load((deploy / "ray_serve.yaml").read_text())
+    config["http_options"] |= {"host": "127.0.0.1", "port": port}
+    application = config["applications"][0]
+    application["args"] = arguments
+    application["deployments"][0] |= {"ray_actor_options": {"num_cpus": 0.1}, "health_check_timeout_s": 120}
+    return config
+
+
+@contextmanager
+def _process(command: list[object], deploy: Path, log: Path, announces: str = "") -> Iterator[psutil.Process]:
+    """Runs until the context ends, with all that it started."""
+    environ = os.environ | PATIENT | {"PYTHONPATH": _path(deploy), "RAY_AUTH_MODE": "disabled"}
+    with log.open("wb") as output:
+        running = subprocess.Popen(list(map(str, command)), stdout=output, stderr=output, env=environ)
+    process = psutil.Process(running.pid)
+    try:
+        said = until(lambda: announces in log.read_text() or running.poll() is not None)
+        assert said, log.read_text()[-3000:]
+        assert running.poll() is None, log.read_text()[-3000:]
+        yield process
+    finally:
+        children = process.children(recursive=True)
+        running.terminate()
+        try:
+            running.wait(30)
+        except subprocess.TimeoutExpired:
+            running.kill()
+            running.wait()
+        for child in psutil.wait_procs(children, 10)[1]:
+            child.kill()
+
+
+def _path(deploy: Path) -> str:
+    return os.pathsep.join(filter(None, [str(deploy), os.environ.get("PYTHONPATH")]))
+
+
+def until(condition: Callable[[], bool]) -> bool:
+    """Wait for it, and say whether it came."""
+    end = time.monotonic() + STARTUP
+    while not (true := condition()) and time.monotonic() < end:
+        time.sleep(0.2)
+    return true
