@@ -47,7 +47,11 @@ class Reply:
     @property
     def is_typed(self) -> bool:
         """Whether the caller knows what happened."""
-        return self.answer is not None or self.error is not None
+        return self._ended("answer") or self.error is not None
+
+    def _ended(self, name: str) -> bool:
+        """A decision came, whichever it was."""
+        return self.events[-1][0] == name if self.events else self.status == 200
 
 
 def question(nonce: str, *, words: int, delay: float, width: int = 2) -> str:

@@ -318,7 +318,12 @@ def test_what_the_command_cannot_do_is_one_line(file, arguments, words) -> None:
     assert file.read_bytes() == before
 
 
+def test_the_folder_of_a_new_file_is_made(tmp_path) -> None:
+    assert command("create", "someone", "-f", str(tmp_path / "new" / "keys.json")).returncode == 0
+
+
 def test_a_file_that_cannot_be_is_one_line(tmp_path) -> None:
+    (tmp_path / "nowhere").write_text("a file where a folder should be")
     for arguments in (["list"], ["create", "someone"]):
         done = command(*arguments, "-f", str(tmp_path / "nowhere" / "keys.json"))
         assert (done.returncode, done.stderr.count("\n")) == (1, 1)

@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, Request, sync_playwright
 
 from demur.api.app import create_app
+from demur.engine.critic import Critic
 from demur.engine.scripted import ScriptedEngine, Source
 from demur.manifest import Manifest
 from demur.settings import Settings
@@ -100,11 +101,12 @@ def serve() -> Iterator[Callable[..., tuple[str, ScriptedEngine]]]:
             *,
             front: Callable[[Any], Any] | None = None,
             manifest: dict[str, Any] | None = None,
+            critic: Critic | None = None,
             **settings: Any,
         ) -> tuple[str, ScriptedEngine]:
             engine = source if isinstance(source, ScriptedEngine) else ScriptedEngine(source)
             model = {"name": "demur-test", "calibrated": True, "contracts": ["response", "claims", "explicit_risk"]}
-            app = create_app(engine, Manifest.model_validate(model | (manifest or {})), Settings(**settings))
+            app = create_app(engine, Manifest.model_validate(model | (manifest or {})), Settings(**settings), critic=critic)
             return stack.enter_context(serving(front(app) if front else app)), engine
 
         yield start

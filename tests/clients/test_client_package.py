@@ -22,5 +22,9 @@ def test_httpx_is_the_only_dependency() -> None:
     assert project["requires-python"] == ">=3.10"
 
 
+def test_the_licence_comes_along_whole() -> None:
+    assert (PACKAGE / "LICENSE").read_bytes() == (PACKAGE.parents[1] / "LICENSE").read_bytes()
+
+
 def test_types_are_shipped() -> None:
     assert files("demur_client").joinpath("py.typed").is_file()

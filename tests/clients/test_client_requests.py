@@ -177,6 +177,14 @@ def test_a_timeout_is_not_tried_again(use: Any) -> None:
         use(network, ask)
 
 
+def test_the_servers_word_that_time_is_up_is_taken(use: Any) -> None:
+    body = {"error": {"type": "timeout", "message": "time is up", "param": None, "request_id": "r"}}
+    network = Recorder(httpx.Response(504, json=body))
+    with pytest.raises(ServerError, match="time is up"):
+        use(network, ask)
+    assert len(network.requests) == 1
+
+
 def test_a_pause_that_is_too_long_is_not_waited_for(use: Any) -> None:
     network = Recorder(httpx.Response(429, headers={"retry-after": "3600"}))
     with pytest.raises(RateLimitError) as raised:

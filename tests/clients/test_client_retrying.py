@@ -65,6 +65,7 @@ def test_giving_up_raises_the_error_itself(error: DemurError, attempt: int) -> N
         ("", None),
         ("nan", None),
         ("inf", None),
+        ("Mon, 01 Jan 2026 00:00:00 +99999999999999", None),
     ],
 )
 def test_retry_after_is_seconds_or_a_date(header: str | None, seconds: float | None) -> None:

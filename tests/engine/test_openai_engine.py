@@ -259,6 +259,19 @@ def test_the_engine_knows_what_its_hosts_are_doing(address, host):
     asyncio.run(look())
 
 
+def test_a_host_that_is_gone_for_days_rests_and_no_more(address, host):
+    host.down.add("good")
+
+    async def wait_for_days() -> bool:
+        async with using(engine(address, "good")) as the_engine:
+            for _ in range(1100):
+                with pytest.raises(EngineOverloaded):
+                    await the_engine.check()
+            return the_engine.upstreams()[0].rests
+
+    assert asyncio.run(wait_for_days())
+
+
 def test_a_host_that_answers_again_is_used_again_at_once(address, host):
     async def come_back() -> list[bool]:
         async with using(engine(address, "good")) as the_engine:

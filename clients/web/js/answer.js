@@ -2,6 +2,7 @@
 
 import { lowest, redecide } from "./decide.js";
 import { el } from "./dom.js";
+import { Expected } from "./expected.js";
 import { Program } from "./program.js";
 import { Raw } from "./raw.js";
 import { isLive } from "./request.js";
@@ -16,6 +17,7 @@ export class AnswerView {
   #verdict;
   #vote;
   #raw;
+  #expected = new Expected();
   #program = new Program();
   #restarts = el("p", { class: "restarts" });
   #resets = 0;
@@ -38,10 +40,11 @@ export class AnswerView {
     [this.#resets, this.#closed, this.#settled] = [0, 0, undefined];
     this.root.replaceChildren(
       this.#verdict.element, this.#restarts, this.#steps.element, this.#vote.element, this.#raw.element,
-      this.#program.element,
+      this.#expected.element, this.#program.element,
     );
     this.root.classList.remove("unfinished");
     this.#raw.set({ raw: null, covered: false });
+    this.#expected.set({ values: null, covered: false });
     for (const part of [this.#restarts, this.#vote.element, this.#program.element]) part.hidden = true;
   }
 
@@ -90,6 +93,7 @@ export class AnswerView {
     const covered = shown.decision !== "answer";
     if (shown.samples) this.#vote.ended(shown.samples, covered ? "covered" : null, unseenIn(reply));
     this.#raw.set({ raw: reply.raw, covered });
+    this.#expected.set({ values: reply.token_values, covered });
     this.#program.element.hidden = false;
     this.#program.set({ request: { ...request, risk_threshold: shown.risk_threshold }, reply: shown });
   }

@@ -9,6 +9,7 @@ export class Composer {
   #question = find("question");
   #send = find("send");
   #stop = find("stop");
+  #has = { critic: false };
 
   /** `onAsk()` when the reader asks, `onStop()` when it is enough, `onEdit()` when the question changes. */
   constructor({ onAsk, onStop, onEdit }) {
@@ -18,7 +19,7 @@ export class Composer {
     });
     this.#question.addEventListener("keydown", (event) => this.#onKey(event));
     this.#question.addEventListener("input", onEdit);
-    this.#form.addEventListener("change", () => showOptions(this.#form));
+    this.#form.addEventListener("change", () => showOptions(this.#form, this.#has));
     this.#stop.addEventListener("click", onStop);
     // A browser says nothing about a wrong value that it cannot show.
     this.#form.addEventListener("invalid", () => (find("options").open = true), true);
@@ -37,7 +38,8 @@ export class Composer {
   }
 
   /** Offer what the served model can do; for this page claims come first. */
-  offer({ id, calibrated, contracts }) {
+  offer({ id, calibrated, contracts, confidence_sources: sources }) {
+    this.#has = { critic: sources.includes("critic") };
     find("model").replaceChildren(
       el("span", { class: "model-name" }, id),
       el("span", { class: calibrated ? "badge" : "badge warn" }, calibrated ? "calibrated" : "not calibrated"),
@@ -47,7 +49,7 @@ export class Composer {
     const chosen = ordered.includes(before) ? before : ordered[0];
     const legend = find("contracts").querySelector("legend");
     find("contracts").replaceChildren(legend, ...ordered.map((name) => choice(name, name === chosen)));
-    showOptions(this.#form);
+    showOptions(this.#form, this.#has);
   }
 
   /** "idle", "asking", or "waiting" for the server. */

@@ -70,7 +70,8 @@ export class Program {
 function asAsked(reply) {
   const shown = (group) => (reply.decision === "answer" && group.chosen ? group : { ...group, answer: null });
   const samples = reply.samples && { ...reply.samples, groups: reply.samples.groups.map(shown) };
-  return { ...reply, withheld: null, raw: null, samples };
+  const kept = reply.decision === "answer" ? {} : { token_values: undefined };
+  return { ...reply, withheld: null, raw: null, samples, ...kept };
 }
 
 function curl(request) {

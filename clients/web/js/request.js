@@ -10,6 +10,7 @@ export function buildRequest(form, question, t) {
   if (contract === "claims") copy(fields, request, ["granularity", "aggregation"]);
   for (const name of NUMBERS) if (fields.get(name)) request[name] = Number(fields.get(name));
   if ((request.samples ?? 1) > 1) copy(fields, request, ["selection", "stopping"]);
+  if (fields.get("include_token_values")) request.include_token_values = true;
   return request;
 }
 
@@ -19,10 +20,11 @@ export function isLive({ contract, granularity, risk_threshold, samples = 1 }) {
   return risk_threshold === 0 || (contract === "claims" && granularity === "claims");
 }
 
-/** Show the options that mean something for what is chosen. */
-export function showOptions(form) {
+/** Show the options that mean something for what is chosen, and for what the server has. */
+export function showOptions(form, { critic }) {
   const fields = new FormData(form);
-  const meant = { claims: fields.get("contract") === "claims", samples: Number(fields.get("samples")) > 1 };
+  const samples = Number(fields.get("samples")) > 1;
+  const meant = { claims: fields.get("contract") === "claims", samples, critic };
   for (const option of form.querySelectorAll("[data-for]")) option.hidden = !meant[option.dataset.for];
 }
 

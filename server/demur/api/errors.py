@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Sequence
+from math import ceil
 from typing import Any
 
 from fastapi.exceptions import RequestValidationError
@@ -13,6 +14,9 @@ from demur.answering import AnsweringError, Asked
 from demur.answering.errors import DeadlineExceeded, InvalidRequest, NotAllowed, SampleLost, UnknownModel
 from demur.engine.base import EngineDead, EngineError, EngineOverloaded, RequestRefused
 from demur.engine.critic import CriticUnavailable
+
+LONGEST_PAUSE = 3600.0
+"""Seconds that a caller is told to stay away at most, whatever a host behind the engine says."""
 
 
 class ErrorBody(BaseModel):
@@ -88,7 +92,7 @@ def as_api_error(error: Exception) -> ApiError:
         case HTTPException():
             return _from_routing(error)
         case EngineOverloaded():
-            pause = {} if error.retry_after is None else {"retry-after": f"{error.retry_after:g}"}
+            pause = {} if error.retry_after is None else {"retry-after": _whole(error.retry_after)}
             return ApiError(429, "rate_limited", "the server is busy; try again later", headers=pause)
         case EngineDead():
             return DEAD
@@ -100,6 +104,11 @@ def as_api_error(error: Exception) -> ApiError:
             return ApiError(502, "engine_error", "the engine failed on this request")
         case _:
             return BROKEN
+
+
+def _whole(seconds: float) -> str:
+    """Retry-After takes whole seconds; what a host behind the engine asked for may be anything."""
+    return str(ceil(min(max(seconds, 0.0), LONGEST_PAUSE)))
 
 
 def error_response(error: ApiError, request_id: str) -> JSONResponse:

@@ -49,4 +49,7 @@ class Vitals:
                 await self.check()
             except EngineError as error:
                 logger.warning("the engine is not ready", extra={"fields": {"error": type(error).__name__}})
+            except Exception:  # noqa: BLE001  whoever watches has to outlive what is watched
+                self.ready = False
+                logger.exception("the engine could not be checked")
             await asyncio.sleep(every)

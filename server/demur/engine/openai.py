@@ -192,7 +192,8 @@ class _Host:
 
     def failed(self, retry_after: float | None) -> None:
         self._failures += 1
-        rest = min(LONGEST_REST, retry_after or FIRST_REST * 2 ** (self._failures - 1))
+        doublings = min(self._failures - 1, 32)  # a host may be gone for days
+        rest = min(LONGEST_REST, retry_after or FIRST_REST * 2**doublings)
         self.rests_until = time.monotonic() + rest
 
     def recovered(self) -> None:

@@ -55,6 +55,7 @@ class KeyFile:
     def change(self, change: Callable[[Keys], Keys]) -> None:
         """Replace the keys by `change(keys)`; a file that is not there yet has none."""
         try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
             with open(self.path.with_name(self.path.name + ".lock"), "w") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 self._write(change(self.read() if self.path.exists() else ()))

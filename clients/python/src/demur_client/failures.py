@@ -27,7 +27,7 @@ def from_response(response: httpx.Response) -> errors.StatusError | None:
     if response.is_success:
         return None
     words = error_words(_parsed(response.text))
-    return _class_of(status)(
+    failure = _class_of(status)(
         words.get("message") or f"the server answered {status} {response.reason_phrase}".rstrip(),
         status=status,
         type=words.get("type"),
@@ -36,6 +36,9 @@ def from_response(response: httpx.Response) -> errors.StatusError | None:
         body=response.text,
         retry_after=retry_after(response.headers.get("retry-after"), datetime.now(timezone.utc)),
     )
+    if failure.type == "timeout":  # the caller's own limit: the same request would take as long again
+        failure.may_retry = False
+    return failure
 
 
 def request_id(response: httpx.Response) -> str | None:
@@ -73,7 +76,7 @@ def retry_after(header: str | None, now: datetime) -> float | None:
     except ValueError:
         try:
             seconds = (_aware(parsedate_to_datetime(header)) - now).total_seconds()
-        except ValueError:
+        except (ValueError, OverflowError):
             return None
     return max(0.0, seconds) if seconds < float("inf") else None
 
