@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from demur_training.graded.cli import SIZES, graded
-from demur_training.graded.files import NO_ANSWER, row, write
+from demur_training.graded.cli import graded
+from demur_training.graded.files import NO_ANSWER, SIZES, made, row, write
 from demur_training.graded.histogram import chance_by, difficulty, table
 from demur_training.graded.mix import distinct
 from demur_training.questions import Question, extract
@@ -58,3 +58,10 @@ def test_difficulty_of_nothing_is_an_error():
 
 def test_chance_by_key():
     assert chance_by([("b", True), ("a", False), ("b", False), ("a", False)]) == {"a": 0.0, "b": 0.5}
+
+
+def test_the_rows_made_are_those_of_the_file(tmp_path):
+    problems = distinct("train", 20, 0)
+    write(problems, tmp_path / "train.jsonl", "train")
+    lines = (tmp_path / "train.jsonl").read_text().splitlines()
+    assert list(made("train", 20)) == [json.loads(line) for line in lines]

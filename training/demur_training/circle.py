@@ -37,6 +37,7 @@ class Sizes:
     critic_steps: int = 12
     train: int = 4096
     test: int = 400
+    loaded: int = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,10 @@ class Circle:
         for draw, (split, count) in enumerate({"train": self.sizes.train, "val": 200, "test": self.sizes.test}.items()):
             toy.write_questions(self.folder / f"{split}.jsonl", count, seed=draw + 1)
         train, val = (data.read_rows(str(self.folder / f"{split}.jsonl")) for split in ("train", "val"))
-        data.write(train, "dice", data.Plan("response", "general"), self.folder / "data", validation=val)
+        plan = data.Plan("response", "general")
+        data.write(train, "dice", plan, self.folder / "data", validation=val)
+        toy.write_questions(self.folder / "loaded.jsonl", self.sizes.loaded, seed=4, loaded=True)
+        data.write(data.read_rows(str(self.folder / "loaded.jsonl")), "loaded", plan, self.folder / "loaded")
 
     def train(self, *overrides: str) -> Change:
         """PPO with the Brier reward: killed once with -9, then the same command again. How the mean reward moved."""
@@ -83,12 +87,10 @@ class Circle:
 
     def train_critic(self) -> Change:
         """A critic for the trained model, whose value is the chance of being right: `ppo-value` with the actor left
-        as it is. How the critic's loss moved."""
-        never = self.sizes.critic_steps + 1
-        follow(
-            self._run("ppo-value", "model", "value", self.sizes.critic_steps, f"trainer.critic_warmup={never}"),
-            self.folder / "value.log",
-        )
+        as it is, on loaded dice, so that it has to read the answer. How the critic's loss moved."""
+        steps = self.sizes.critic_steps
+        still = f"trainer.critic_warmup={steps + 1}"
+        follow(self._run("ppo-value", "model", "value", steps, still, questions="loaded"), self.folder / "value.log")
         self._export("value", "model-with-critic")
         return self.change("value", CRITIC_LOSS)
 
@@ -102,14 +104,16 @@ class Circle:
 
     def weigh_critic(self) -> Weighed:
         """See at which token the trained critic's value says most about success."""
-        return weigh(self.folder / "model-with-critic", self.folder / "data" / "val.parquet")
+        return weigh(self.folder / "model-with-critic", self.folder / "loaded" / "val.parquet")
 
     def change(self, run: str, figure: str) -> Change:
         """How a logged figure moved over a run."""
         return change([row[figure] for row in read_log(self.folder / run / "metrics.jsonl") if figure in row])
 
-    def _run(self, recipe: str, model: str, out: str, steps: int, *overrides: str) -> list[str]:
-        paths = {"--model": model, "--data": "data", "--out": out}
+    def _run(
+        self, recipe: str, model: str, out: str, steps: int, *overrides: str, questions: str = "data"
+    ) -> list[str]:
+        paths = {"--model": model, "--data": questions, "--out": out}
         options = [word for key, name in paths.items() for word in (key, str(self.folder / name))]
         settings = [f"trainer.total_training_steps={steps}", f"trainer.save_freq={self.sizes.save_every}", *overrides]
         return _demur_train("run", recipe, *settings, "trainer.test_freq=-1", "--scale", "cpu-smoke", *options)

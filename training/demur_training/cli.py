@@ -47,7 +47,7 @@ def run(
 
 @app.command("data")
 def write_data(
-    source: Annotated[str, typer.Argument(help="dapo-math-17k, deepscaler, math, gsm8k, a hub id or a file.")],
+    source: Annotated[str, typer.Argument(help="graded, dapo-math-17k, deepscaler, math, gsm8k, a hub id or a file.")],
     recipe: Annotated[str, typer.Option(help="The recipe the prompts are written for.")],
     out: Annotated[Path, typer.Option(help="Folder for train.parquet, val.parquet and report.json.")],
     val: Annotated[str | None, typer.Option(help="Questions to validate with; else some are held out.")] = None,

@@ -12,6 +12,7 @@ from typing import Any, cast, get_args
 from demur import prompts
 from demur.core.answers import Contract
 from demur_training.errors import DataError
+from demur_training.graded.files import made
 from demur_training.questions import Question, extract, raw_text
 
 HUB: Mapping[str, tuple[str, str | None]] = {
@@ -176,17 +177,22 @@ def verl_row(question: Question, index: int, source: str, split: str, plan: Plan
 
 
 def read_rows(name: str) -> Iterator[dict[str, Any]]:
-    """Rows of a local file (.jsonl, .json, .parquet, .csv), of a name in HUB, or of any data set id on the hub.
+    """Rows of a local file (.jsonl, .json, .parquet, .csv), of a name in HUB, or of any data set id on the hub; those
+    of "graded" are made here: its training split.
 
     Raises DataError when there is nothing to read.
     """
+    if name == "graded":
+        return made("train")
     path = Path(name)
     if path.suffix in READERS:
         if not path.is_file():
             raise DataError(f"no such file: {path}")
         return READERS[path.suffix](path)
     if name not in HUB and "/" not in name:
-        raise DataError(f"no such data set: {name}; give a file ({', '.join(READERS)}), a hub id, or {', '.join(HUB)}")
+        raise DataError(
+            f"no such data set: {name}; give a file ({', '.join(READERS)}), a hub id, or graded, {', '.join(HUB)}"
+        )
     return _from_hub(*HUB.get(name, (name, None)))
 
 

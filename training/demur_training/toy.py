@@ -34,12 +34,15 @@ class Throw:
         return f"Throw {self.number}: a fair die with {self.sides} sides is thrown. Which side lands up?"
 
 
-def throws(count: int, seed: int) -> Iterator[Throw]:
-    """Every number of sides equally often, numbered so that no two questions of up to 10,000 are the same."""
+def throws(count: int, seed: int, *, loaded: bool = False) -> Iterator[Throw]:
+    """Every number of sides equally often, numbered so that no two questions of up to 10,000 are the same.
+
+    Loaded dice are asked about in the same words and land on 1: only the answer tells whether it is right.
+    """
     dice = random.Random(seed)
     for number in range(count):
         sides = SIDES[number % len(SIDES)]
-        yield Throw(100_000 + 10_000 * seed + number, sides, dice.randint(1, sides))
+        yield Throw(100_000 + 10_000 * seed + number, sides, 1 if loaded else dice.randint(1, sides))
 
 
 def overconfident(sides: int, chance: random.Random) -> float:
@@ -56,10 +59,10 @@ def best_reward() -> float:
     return sum(1 / n**2 for n in SIDES) / len(SIDES)
 
 
-def write_questions(path: Path, count: int, seed: int) -> None:
+def write_questions(path: Path, count: int, seed: int, *, loaded: bool = False) -> None:
     """Question/answer JSONL, as `demur-train data` reads it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    rows = ({"question": t.question, "answer": str(t.side)} for t in throws(count, seed))
+    rows = ({"question": t.question, "answer": str(t.side)} for t in throws(count, seed, loaded=loaded))
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 

@@ -1,14 +1,11 @@
 """`demur-train graded`: write the graded problems."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from demur_training.graded.splits import Split, split_of
-
-SIZES: Mapping[Split, int] = {"train": 6000, "validation": 500, "test": 1500, "transfer": 500}
+from demur_training.graded.splits import split_of
 
 
 def graded(
@@ -20,7 +17,7 @@ def graded(
 
     Splits go by the numbers in a problem, so no other wording of a test problem is in training.
     """
-    from demur_training.graded.files import write
+    from demur_training.graded.files import SIZES, write
     from demur_training.graded.gsm8k import read_gsm8k
     from demur_training.graded.mix import distinct
 

@@ -1,11 +1,16 @@
 """Graded problems as files: what evaluation and verl read, with what is true of each problem beside it."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from demur_training.graded.mix import distinct
 from demur_training.graded.problem import Problem
+from demur_training.graded.splits import Split
+
+SIZES: Mapping[Split, int] = {"train": 6000, "validation": 500, "test": 1500, "transfer": 500}
+"""Problems of each split that `demur-train graded` writes."""
 
 NO_ANSWER = "no answer is right"
 """The gold answer written where nobody could know it."""
@@ -21,6 +26,12 @@ def row(problem: Problem, name: str) -> dict[str, Any]:
         "facts": list(problem.facts),
         "steps": [str(step) for step in problem.steps],
     }
+
+
+def made(split: Split, count: int | None = None, seed: int = 0) -> Iterator[dict[str, Any]]:
+    """The problems of a split as rows, in as many as its file has."""
+    for i, problem in enumerate(distinct(split, SIZES[split] if count is None else count, seed)):
+        yield row(problem, f"{split}-{i}")
 
 
 def write(problems: Iterable[Problem], path: Path, name: str) -> int:
