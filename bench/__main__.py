@@ -1,6 +1,7 @@
 """`make bench`: run the benchmarks, all or those named: python -m bench [reader] [server] ...
 
 `make soak` is not among them: python -m bench soak [--only streams --seconds 20]
+Nor is what needs the folder of a run: python -m bench replay RUN
 """
 
 import runpy
@@ -10,14 +11,13 @@ from pathlib import Path
 NAMES = sorted(
     path.stem
     for path in Path(__file__).parent.glob("*.py")
-    if path.stem not in {"__main__", "report"} and not path.stem.startswith("_")
+    if path.stem not in {"__main__", "report", "replay"} and not path.stem.startswith("_")
 )
 
 
 def main() -> None:
-    if sys.argv[1:2] == ["soak"]:
-        del sys.argv[1]
-        runpy.run_module("bench.soak", run_name="__main__")
+    if sys.argv[1:2] in (["soak"], ["replay"]):
+        runpy.run_module(f"bench.{sys.argv.pop(1)}", run_name="__main__")
         return
     wanted = sys.argv[1:] or NAMES
     unknown = sorted(set(wanted) - set(NAMES))

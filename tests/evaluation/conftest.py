@@ -17,6 +17,7 @@ from starlette.routing import Route
 from typer.testing import CliRunner
 
 from demur.cli import main
+from demur.core.reading import read_probability
 from live import serving
 
 QUESTION = re.compile(r"What is (\d+) plus (\d+)\?")
@@ -38,6 +39,9 @@ class Host:
         self.answer: Callable[[int, dict[str, Any]], str] = self.plain
         self.verdict: Callable[[dict[str, Any], int], str] = self.judged
         self.judgements = 0
+        self.judge_lasts: int | None = None
+        self.served: dict[str, Any] | None = {"recipe": "r1", "fingerprint": "f1", "prompts": {"response": "p1"}}
+        self.shows_withheld = True
         self._stopped = threading.Event()
         self._waited_for: dict[str, threading.Event] = {}
 
@@ -65,6 +69,7 @@ class Host:
         routes = [
             Route("/v1/chat/completions", self.chat, methods=["POST"]),
             Route("/v1/answers", self.answers, methods=["POST"]),
+            Route("/v1/models", self.models),
         ]
         return Starlette(routes=routes)
 
@@ -72,11 +77,21 @@ class Host:
         body = await request.json()
         if body["model"] == "judge":
             self.judgements += 1
+            if self.judge_lasts is not None and self.judgements > self.judge_lasts:
+                return await self.misbehave("500")
             return JSONResponse(completion(self.verdict(json.loads(body["messages"][-1]["content"]), self.judgements)))
         return await self.reply(request, body, body["messages"][-1]["content"], completion)
 
+    async def models(self, request: Request) -> Response:
+        if self.served is None:
+            return JSONResponse({"error": {"message": "not found"}}, 404)
+        return JSONResponse({"object": "list", "data": [{"id": "demur-test", "demur": self.served}]})
+
     async def answers(self, request: Request) -> Response:
         body = await request.json()
+        if body.get("include_withheld") and not self.shows_withheld:
+            refusal = {"type": "permission", "message": "no withheld text", "param": "include_withheld"}
+            return JSONResponse({"error": refusal}, 403)
         return await self.reply(request, body, body["question"], lambda text: answer_object(text, body))
 
     async def reply(
@@ -124,7 +139,9 @@ def completion(text: str) -> dict[str, Any]:
 def answer_object(text: str, body: dict[str, Any]) -> dict[str, Any]:
     """What a demur server replies at t = 0, for the response contract."""
     lines = dict(line.split(": ", 1) for line in text.splitlines() if ": " in line)
-    answer, confidence = lines.get("Answer"), lines.get("Confidence")
+    answer, confidence = lines.get("Answer"), read_probability(lines.get("Confidence", "")).value
+    prose = text.splitlines()[0]
+    shown = answer is not None or body.get("include_withheld", False)
     return {
         "id": "ans_1",
         "object": "answer",
@@ -134,10 +151,11 @@ def answer_object(text: str, body: dict[str, Any]) -> dict[str, Any]:
         "decision": "answer" if answer else "abstain",
         "reason": None if answer else "answer_missing",
         "answer": answer,
-        "confidence": float(confidence) if confidence else None,
-        "text": text.splitlines()[0],
+        "confidence": confidence,
+        "text": prose if answer else None,
         "claims": None,
-        "raw": text if answer else None,
+        "withheld": {"answer": None, "text": prose, "claims": None} if shown and not answer else None,
+        "raw": text if shown else None,
         "usage": {"prompt_tokens": 7, "completion_tokens": len(text.split())},
     }
 

@@ -6,6 +6,7 @@ from collections import deque
 
 import pytest
 
+from demur.evaluation.grades_file import read_graded
 from demur.evaluation.row_files import read_rows
 
 
@@ -50,6 +51,7 @@ def test_a_demur_server_is_asked_at_threshold_zero(evaluate, host, tmp_path):
         "question": "What is 0 plus 0?",
         "risk_threshold": 0.0,
         "include_raw": True,
+        "include_withheld": True,
         "contract": "response",
         "max_tokens": 64,
     }
@@ -133,6 +135,84 @@ def test_a_host_that_is_down_ends_the_run_and_keeps_what_there_is(evaluate, host
     assert evaluate(*CHAT).exit_code == 0
 
 
+def test_questions_that_are_refused_do_not_make_the_host_down(evaluate, host, tmp_path):
+    host.troubles = {str(k): deque(["400"] * 2) for k in range(1, 11)}
+    for _ in range(2):
+        result = evaluate(*CHAT, "--concurrency", "1")
+        assert result.exit_code == 1
+        assert "10 questions got no answer, the first of them 'sum-1': status 400" in result.output
+        assert "in a row" not in result.output
+    assert len(read_rows(tmp_path / "run" / "rows.jsonl").rows) == 2
+
+
+def garbled(k, body):
+    return {4: "I do not know.", 5: "Adding.\nAnswer: 10\nConfidence: very", 7: "Adding.\nAnswer: 14"}.get(
+        k, f"Adding.\nAnswer: {2 * k}\nConfidence: 0.5"
+    )
+
+
+def test_a_demur_server_shows_what_cannot_be_read(evaluate, host, tmp_path):
+    host.answer = garbled
+    result = evaluate()
+    assert result.exit_code == 0, result.output
+    outputs = {one.key.problem: one.output for one in read_graded(tmp_path / "run")}
+    assert (outputs["sum-4"].answer, outputs["sum-4"].raw) == (None, "I do not know.")
+    assert [outputs[f"sum-{k}"].state for k in (4, 5, 6, 7)] == ["missing", "invalid", "value", "missing"]
+    assert "I do not know." in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_server_that_shows_no_withheld_text_is_asked_without(evaluate, host, tmp_path):
+    host.answer, host.shows_withheld = garbled, False
+    result = evaluate()
+    assert result.exit_code == 0, result.output
+    assert result.output.count("asking on without include_withheld") == 1
+    assert len(host.bodies) == 12
+    assert not any("include_withheld" in body for body in host.bodies)
+    outputs = {one.key.problem: one.output for one in read_graded(tmp_path / "run")}
+    assert outputs["sum-4"].raw is None
+    assert outputs["sum-5"].state == "invalid"
+
+
+def test_a_run_is_not_gone_on_with_another_model(evaluate, host, tmp_path):
+    host.troubles = {"4": deque(["400"])}
+    assert evaluate().exit_code == 1
+    card = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))
+    assert card["served"] == {
+        "name": "demur-test",
+        "recipe": "r1",
+        "base": None,
+        "fingerprint": "f1",
+        "prompt": "p1",
+    }
+    host.served = {**host.served, "fingerprint": "f2"}
+    refused = evaluate()
+    assert refused.exit_code == 1
+    assert "holds answers of another model: its fingerprint was 'f1' and is 'f2' now" in refused.output
+    assert host.asked["4"] == 1
+    host.served["fingerprint"] = "f1"
+    assert evaluate().exit_code == 0
+    assert host.asked["4"] == 2
+
+
+def test_a_server_that_lists_no_models_is_asked_all_the_same(evaluate, host):
+    host.served = None
+    result = evaluate()
+    assert result.exit_code == 0, result.output
+    assert "does not say which model is served" in result.output
+
+
+@pytest.mark.parametrize("address", ["http://[::1", "http://host:port", "localhost:8000", "http://"])
+@pytest.mark.parametrize("option", ["--base-url", "--judge-base-url"])
+def test_what_is_no_address_is_one_line(demur, host, sums, tmp_path, option, address):
+    where = {"--base-url": host.url} | {option: address}
+    options = [part for pair in where.items() for part in pair]
+    result = demur("evaluate", sums(3), *options, "--out", tmp_path / "run")
+    assert result.exit_code == 1
+    assert result.output.startswith(f"error: {address} is no address")
+    assert len(result.output.splitlines()) == 1
+    assert not host.asked
+
+
 def test_nobody_listening_is_one_line(demur, sums, tmp_path):
     result = demur("evaluate", sums(9), "--base-url", "http://127.0.0.1:9", "--retries", "0", "--out", tmp_path / "run")
     assert result.exit_code == 1
@@ -172,6 +252,28 @@ def test_explicit_risk_runs_the_grid(evaluate, host, tmp_path):
     assert len(rows.rows) == 36
     share = {t: sum(row.abstained for row in rows.rows if row.risk_threshold == t) for t in (0, 0.5, 0.95)}
     assert share == {0: 0, 0.5: 7, 0.95: 12}
+
+
+def test_explicit_risk_tells_declined_from_unreadable(evaluate, host, tmp_path):
+    def answer(k, body):
+        return f"Answer: {2 * k}" if k < 6 else "Answer: <IDK>" if k < 8 else "%$#"
+
+    host.answer = answer
+    result = evaluate(*CHAT, "--contract", "explicit_risk", "--risk-thresholds", "0,0.5")
+    assert result.exit_code == 0, result.output
+    assert "8 outputs neither answered nor declined: they are unreadable" in result.output
+    rows = read_rows(tmp_path / "run" / "rows.jsonl").rows
+    assert [(row.abstained, row.state) for row in rows if row.risk_threshold == 0.5] == [
+        *[(False, "missing")] * 6,
+        *[(True, "missing")] * 2,
+        *[(True, "invalid")] * 4,
+    ]
+    metrics = json.loads((tmp_path / "run" / "metrics.json").read_text(encoding="utf-8"))["response"]
+    assert metrics["unreadable"] == 8
+    assert [(t["abstention"], t["unreadable"]) for t in metrics["thresholds"]] == [(0.5, pytest.approx(1 / 3))] * 2
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert page.count('data-verdict="unreadable"') == 8
+    assert page.count('data-verdict="abstained"') == 4
 
 
 def test_several_checkpoints_get_a_report_together(evaluate, host, tmp_path):

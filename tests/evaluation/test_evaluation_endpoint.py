@@ -121,6 +121,7 @@ def test_choosing_among_samples_is_left_to_the_server():
         "question": "Why?",
         "risk_threshold": 0.0,
         "include_raw": True,
+        "include_withheld": True,
         "contract": "claims",
         "granularity": "response",
         "aggregation": "product",
@@ -128,6 +129,25 @@ def test_choosing_among_samples_is_left_to_the_server():
         "samples": 8,
         "selection": "majconf",
     }
+
+
+def test_withheld_text_can_be_spared_and_nothing_else():
+    api = AnswersApi(NO_CHOICE)
+    less = api.without("include_withheld")
+    assert less is not None
+    assert "include_withheld" not in less.body(Ask(Key("q", 0, None), "Why?"))
+    assert less.without("include_withheld") is None
+    assert api.without("risk_threshold") is None
+    assert api.without(None) is None
+
+
+def test_an_unreadable_confidence_in_the_chosen_group_is_told_from_a_missing_one():
+    groups = [{"answer": "1", "members": [0, 1]}, {"answer": "2", "members": [2]}]
+    members = [{"id": i, "group": group, "state": "missing"} for i, group in enumerate((0, 0, 1))]
+    reply = {"decision": "answer", "answer": "1", "samples": {"groups": groups, "members": members}}
+    for member, state in ((2, "missing"), (1, "invalid")):
+        members[member]["state"] = "invalid"
+        assert AnswersApi(NO_CHOICE).output(reply).state == state
 
 
 @pytest.mark.parametrize("body", [None, [], {}, {"choices": []}, {"decision": "answer", "answer": "1", "claims": [{}]}])
@@ -146,7 +166,7 @@ def test_wire_vectors(path):
     assert (output.answer, output.confidence) == (reply["answer"], reply["confidence"])
     assert (output.state == "value") == (reply["confidence"] is not None)
     assert output.idk == (reply["reason"] == "idk")
-    claims = reply["claims"] or []
+    claims = reply["claims"] or (reply["withheld"] or {}).get("claims") or []
     assert [(claim.text, claim.confidence) for claim in output.claims] == [
         (claim["text"], claim["confidence"]) for claim in claims
     ]

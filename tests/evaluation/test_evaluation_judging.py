@@ -7,6 +7,7 @@ import pytest
 
 from demur.core.answers import Claim
 from demur.evaluation.asking.base import Output
+from demur.evaluation.asking.store import Store, read_records
 from demur.evaluation.datasets import Question
 from demur.evaluation.judging import claims, simpleqa
 from demur.evaluation.judging.formulas import Formulas
@@ -24,6 +25,9 @@ from demur.evaluation.rows import Row
         ("incorrect.", "INCORRECT"),
         ("**NOT_ATTEMPTED**", "NOT_ATTEMPTED"),
         ("The grade is not attempted", "NOT_ATTEMPTED"),
+        ("### Grade\nCORRECT", "CORRECT"),
+        ("**Grade:** CORRECT", "CORRECT"),
+        ('{"grade": "NOT_ATTEMPTED"}', "NOT_ATTEMPTED"),
         ("It could be CORRECT or INCORRECT.\n\nGrade: INCORRECT\n", "INCORRECT"),
     ],
 )
@@ -31,7 +35,23 @@ def test_grades_are_read(content, grade):
     assert simpleqa.parse(content) == grade
 
 
-@pytest.mark.parametrize("content", ["", "I cannot help with that.", "A", "CORRECT or INCORRECT", "uncorrected"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "I cannot help with that.",
+        "A",
+        "CORRECT or INCORRECT",
+        "CORRECT\nINCORRECT",
+        "uncorrected",
+        "I'm sorry, I cannot determine whether this is correct.",
+        "This is not correct.",
+        "The answer isn't correct",
+        "The answer is not correct",
+        "Not correct",
+        "Correct?",
+    ],
+)
 def test_what_is_no_grade_is_malformed(content):
     with pytest.raises(Malformed):
         simpleqa.parse(content)
@@ -90,6 +110,16 @@ def test_aliases_accept_any_spelling():
     assert graded(Aliases, "a rolling stone", "Rolling Stone")
     assert not graded(Aliases, "Rolling Stones", "Beatles")
     assert graded(Aliases, "1960", "one thousand, nine hundred and sixty", "1960")
+    assert graded(Aliases, "The 39 Steps", "39 steps")
+    assert graded(Aliases, "“1984”", "1984")
+    assert graded(Aliases, "Beyonce", "Beyoncé")
+
+
+def test_signs_that_make_another_answer_are_kept():
+    assert not graded(Aliases, "C++", "C")
+    assert not graded(Aliases, "C#", "C")
+    assert not graded(Aliases, "3-2", "32")
+    assert not graded(Aliases, "Windows 3.1", "Windows 31")
 
 
 @pytest.fixture
@@ -184,3 +214,29 @@ def test_agreement_with_people():
     same = agreement(verdicts[:2], labels[:1])
     assert (same.accuracy, same.kappa) == (1.0, None)
     assert same.reason == "one side says the same of every row"
+
+
+def test_a_judge_that_goes_down_ends_the_run_and_loses_nothing(evaluate, host, tmp_path):
+    host.judge_lasts = 2
+    options = ("--grader", "simpleqa", "--judge-concurrency", "1", "--retries", "0", "--samples", "2")
+    result = evaluate(*options)
+    assert result.exit_code == 1
+    assert "gave no reply on 8 cases in a row" in result.output
+    assert "the same command goes on" in result.output
+    assert host.judgements == 2 + 8
+    host.judge_lasts = None
+    assert evaluate(*options).exit_code == 0
+    assert sum(host.asked.values()) == 18
+    assert len(read_rows(tmp_path / "run" / "rows.jsonl").rows) == 18
+
+
+def test_a_kept_verdict_that_no_longer_passes_for_one_is_asked_for_again(evaluate, host, tmp_path):
+    assert evaluate("--grader", "simpleqa").exit_code == 0
+    path = tmp_path / "run" / "verdicts.jsonl.gz"
+    kept = list(read_records(path))
+    path.unlink()
+    with Store(path) as store:
+        for i, record in enumerate(kept):
+            store.append(record if i else {**record, "content": "This is not correct."})
+    assert evaluate("--grader", "simpleqa").exit_code == 0
+    assert host.judgements == 9 + 1

@@ -34,7 +34,7 @@ class Sizes:
     steps: int = 36
     save_every: int = 10
     killed_at: int = 14
-    critic_steps: int = 12
+    critic_steps: int = 20
     train: int = 4096
     test: int = 400
     loaded: int = 2000

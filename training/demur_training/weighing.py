@@ -1,16 +1,14 @@
 """At which token a critic's value says most about success: the reason for the place it is read at when it serves."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 from demur.grading import Grader
 from demur.manifest import Manifest
 from demur_training import preflight, recipes
 from demur_training.errors import DataError
-from demur_training.exact_sampling import Sample, Sampler
+from demur_training.exact_sampling import Sampler
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +23,8 @@ class Weighed:
     last: float
 
 
-def weigh(model: Path, questions: Path, *, scale: str = "cpu-smoke", limit: int = 200) -> Weighed:
-    """Sample one answer to each of verl's rows in `questions`, and ask the critic of the exported `model`."""
+def weigh(model: Path, questions: Path, *, scale: str = "cpu-smoke", samples: int = 4) -> Weighed:
+    """Sample answers to each of verl's rows in `questions`, and ask the critic of the exported `model`."""
     import torch
     from transformers import AutoModelForCausalLM, AutoModelForTokenClassification
 
@@ -39,15 +37,12 @@ def weigh(model: Path, questions: Path, *, scale: str = "cpu-smoke", limit: int 
     torch.manual_seed(0)
     with Grader() as grader, torch.no_grad():
         sampler = Sampler(config, generator, preflight.load_tokenizer(str(model)), grader)
-        samples = _flat(sampler.draw(preflight.read_rows(str(questions), "questions")[:limit], 1, 1.0, 1.0))
-        values = [critic(torch.tensor([one.prompt + one.response])).logits[0, -2:, 0].tolist() for one in samples]
-    right = [bool(sample.reward["valid"]) for sample in samples]
+        groups = sampler.draw(preflight.read_rows(str(questions), "questions"), samples, 1.0, 1.0)
+        drawn = [sample for group in groups for sample in group]
+        values = [critic(torch.tensor([one.prompt + one.response])).logits[0, -2:, 0].tolist() for one in drawn]
+    right = [bool(sample.reward["valid"]) for sample in drawn]
     chosen, last = (
         fmean(((described.probability(pair[i]) or 0.0) - valid) ** 2 for pair, valid in zip(values, right, strict=True))
         for i in (0, 1)
     )
-    return Weighed(len(samples), chosen, last)
-
-
-def _flat(groups: Sequence[Sequence[Sample]]) -> list[Any]:
-    return [sample for group in groups for sample in group]
+    return Weighed(len(drawn), chosen, last)

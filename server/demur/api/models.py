@@ -1,23 +1,32 @@
 """`GET /v1/models`: what is served here, as OpenAI's clients ask for it."""
 
+import hashlib
+import json
 from typing import Literal
 
 from fastapi import APIRouter
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from demur.answering import Answerer
+from demur.answering.answerer import trained_domain
 from demur.answering.asked import ConfidenceSource
 from demur.answering.errors import UnknownModel
 from demur.api.callers import KeyedRoute
 from demur.api.context import Shared
 from demur.api.documented import errors
 from demur.core.answers import Aggregation, Contract
+from demur.manifest import Manifest
+from demur.prompts import prompt_hash
 
 router = APIRouter(tags=["models"], route_class=KeyedRoute)
 
 
 class ModelCard(BaseModel):
-    """What this server adds to a model's entry."""
+    """What this server adds to a model's entry.
+
+    `recipe`, `base`, `prompts` and `fingerprint` tell two models of one name apart: a client that collects answers over
+    hours compares them before it goes on.
+    """
 
     calibrated: bool
     contracts: list[Contract]
@@ -25,6 +34,10 @@ class ModelCard(BaseModel):
     confidence_sources: list[ConfidenceSource]
     max_model_len: int | None
     risk_threshold: float
+    recipe: str | None = Field(description="What the model was trained with.")
+    base: str | None = Field(description="What it was trained from.")
+    prompts: dict[Contract, str] = Field(description="Hash of the prompt's wording under each contract.")
+    fingerprint: str = Field(description="Hash of the model's manifest, the metrics in it aside.")
 
 
 class Model(BaseModel):
@@ -64,5 +77,15 @@ def _describe(answerer: Answerer) -> Model:
         confidence_sources=list(answerer.confidence_sources),
         max_model_len=answerer.engine.max_model_len,
         risk_threshold=answerer.settings.risk_threshold,
+        recipe=manifest.recipe,
+        base=manifest.base,
+        prompts={contract: prompt_hash(contract, trained_domain(manifest)) for contract in manifest.contracts},
+        fingerprint=_fingerprint(manifest),
     )
     return Model(id=manifest.name, demur=card)
+
+
+def _fingerprint(manifest: Manifest) -> str:
+    """Twelve hex digits. The metrics are left out: they are often filled in by the very evaluation that asks."""
+    told = json.dumps(manifest.model_dump(mode="json", exclude={"metrics"}), sort_keys=True)
+    return hashlib.sha256(told.encode()).hexdigest()[:12]

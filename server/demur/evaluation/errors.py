@@ -9,6 +9,7 @@ class EvaluationError(Exception):
     ├── DatasetError      a dataset cannot be had or has no gold answers
     ├── StoreError        a file of stored responses is damaged or belongs to another run
     └── EndpointError     the endpoint refuses every request, or is not what it was said to be
+        └── Refused       it answered with a status that would meet every question
     """
 
 
@@ -26,3 +27,12 @@ class StoreError(EvaluationError):
 
 class EndpointError(EvaluationError):
     """Names the address and what it answered."""
+
+
+class Refused(EndpointError):
+    """`param` is the request field that the endpoint names as the reason, if it does."""
+
+    def __init__(self, what: str, status: int, param: str | None) -> None:
+        super().__init__(what)
+        self.status = status
+        self.param = param

@@ -72,12 +72,19 @@ async def grade(job: Job) -> Grades:
 
 
 def row_of(one: Graded) -> Row:
-    """The row of a whole answer. Without an answer an explicit-risk output has abstained."""
+    """The row of a whole answer. An explicit-risk output without an answer gave none, whether it declined or not; the
+    state of one that neither answered nor declined is "invalid"."""
     key, output = one.key, one.output
     if key.risk_threshold is None:
         return Row(key.problem, key.sample, output.confidence, one.verdict.correct, state=output.state)
     abstained = output.answer is None
-    return Row(key.problem, key.sample, None, one.verdict.correct, None, "missing", key.risk_threshold, abstained)
+    state = "invalid" if unreadable(one) else "missing"
+    return Row(key.problem, key.sample, None, one.verdict.correct, None, state, key.risk_threshold, abstained)
+
+
+def unreadable(one: Graded) -> bool:
+    """Whether an explicit-risk output neither answered nor declined, as its prompt asked."""
+    return one.key.risk_threshold is not None and one.output.answer is None and not one.output.idk
 
 
 def claim_rows(one: Graded) -> Iterator[Row]:

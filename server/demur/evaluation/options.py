@@ -8,6 +8,7 @@ from typing import Any
 
 from demur.core.answers import Aggregation, Contract, Granularity
 from demur.core.selection import SelectionRule
+from demur.evaluation.asking.endpoint import host_of
 from demur.evaluation.datasets import GraderName, Loaded
 from demur.evaluation.errors import EvaluationError
 from demur.evaluation.job import Access, Job
@@ -51,6 +52,8 @@ class Options:
 def job_of(options: Options, loaded: Loaded, out: Path | None) -> Job:
     """The job for one model. Raises EvaluationError naming the option that does not fit."""
     refuse(options, loaded.dataset.grader)
+    for address in (options.base_url, options.judge_base_url or options.base_url):
+        host_of(address)
     plan = plan_of(options, loaded)
     access = Access(options.base_url, options.api_key, options.concurrency, options.timeout, options.retries)
     judge = None

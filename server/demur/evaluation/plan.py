@@ -13,6 +13,7 @@ import demur
 from demur.core.answers import Aggregation, Contract, Granularity
 from demur.core.selection import SelectionRule
 from demur.evaluation.asking.base import Ask, Key
+from demur.evaluation.asking.served import Served
 from demur.evaluation.datasets import GraderName, Loaded
 from demur.evaluation.errors import StoreError
 from demur.prompts import Domain, prompt_hash
@@ -89,8 +90,22 @@ class Card:
         if self.path.exists():
             earlier = read_card(self.path.parent)
             refuse_other(earlier["plan"], self.fields["plan"], self.path.parent)
-            self.fields |= {key: earlier[key] for key in ("started", "seconds_asking") if key in earlier}
+            self.fields |= {key: earlier[key] for key in ("started", "seconds_asking", "served") if key in earlier}
         self.save()
+
+    def meet(self, served: Served) -> None:
+        """Note the model that a demur server says it serves. Raises StoreError where it was another one before.
+
+        What one of the two does not say is no difference: it may be an older server.
+        """
+        earlier: Served = self.fields.get("served") or {}
+        for name, value in served.items():
+            if None not in (value, earlier.get(name)) and earlier[name] != value:
+                raise StoreError(
+                    f"{self.path.parent} holds answers of another model: its {name} was {earlier[name]!r} and is"
+                    f" {value!r} now; serve that one again or give another --out"
+                )
+        self.save(served={name: value or earlier.get(name) for name, value in served.items()})
 
     def save(self, **fields: Any) -> None:
         """Write the card, with these fields added, so that a kill leaves the old one or the new one."""

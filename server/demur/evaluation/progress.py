@@ -30,6 +30,10 @@ class Bar:
             self._progress.console.print(f"question {key.problem}: {why}", style="yellow", markup=False)
         self.advance()
 
+    def note(self, line: str) -> None:
+        """Something to know of the whole run, above the bar."""
+        self._progress.console.print(line, style="yellow", markup=False, soft_wrap=True)
+
     def advance(self) -> None:
         """One more is done."""
         failures = f", {self._failures} failed" if self._failures else ""

@@ -10,6 +10,7 @@ from demur.core.metrics import (
     METRICS,
     Check,
     Estimate,
+    Floats,
     Missing,
     Outcomes,
     Summary,
@@ -54,10 +55,25 @@ class Results:
         if self.summary is not None:
             return self.summary.as_dict()
         curves = self.curves.outcomes
-        columns = {"risk_threshold": curves.t, "accuracy": curves.accuracy, "hallucination": curves.hallucination}
-        table = np.column_stack([*columns.values(), curves.abstention]).tolist()
-        thresholds = [dict(zip((*columns, "abstention"), line, strict=True)) for line in table]
-        return {"n": len(self.rows.graded), **figures_as_dict(self.figures), "thresholds": thresholds}
+        columns = {
+            "risk_threshold": curves.t,
+            "accuracy": curves.accuracy,
+            "hallucination": curves.hallucination,
+            "abstention": curves.abstention,
+            "unreadable": self.unreadable,
+        }
+        table = np.column_stack(list(columns.values())).tolist()
+        thresholds = [dict(zip(columns, line, strict=True)) for line in table]
+        counts = {"n": len(self.rows.graded), "unreadable": self.rows.count("invalid")}
+        return {**counts, **figures_as_dict(self.figures), "thresholds": thresholds}
+
+    @property
+    def unreadable(self) -> Floats:
+        """Of an explicit-risk run: the share of outputs at each t that neither answered nor declined. It is part of the
+        abstention, since a server gives no answer either."""
+        at = np.array([row.risk_threshold for row in self.rows.graded])
+        broken = np.array([row.state == "invalid" for row in self.rows.graded])
+        return np.array([broken[at == t].mean() for t in self.curves.outcomes.t])
 
 
 def score(

@@ -16,7 +16,8 @@ Level = Literal["response", "claims"]
 class Row:
     """One line. `correct` is None where nobody could grade it; `claim` counts from 0 and is None for whole answers.
 
-    `risk_threshold` is set for explicit-risk outputs, whose prompt carried it; `abstained` then says what came back.
+    `risk_threshold` is set for explicit-risk outputs, whose prompt carried it; `abstained` then says that no answer
+    came back, and the state "invalid" that the output did not decline either: it is unreadable.
     """
 
     problem: Hashable

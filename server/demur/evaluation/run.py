@@ -4,7 +4,9 @@ import time
 from dataclasses import dataclass
 
 from demur.evaluation.asking.base import Key
-from demur.evaluation.asking.crew import Crew, describe, key_of
+from demur.evaluation.asking.crew import Crew, Watcher, describe, key_of
+from demur.evaluation.asking.endpoint import Endpoint
+from demur.evaluation.asking.served import PATH, served_by
 from demur.evaluation.asking.store import Store
 from demur.evaluation.grade import Graded, Grades, claim_rows, grade, row_of
 from demur.evaluation.grades_file import write_graded
@@ -66,6 +68,17 @@ def rows_of(plan: Plan, graded: list[Graded]) -> list[Row]:
     return [row_of(one) for one in graded]
 
 
+async def _meet(plan: Plan, card: Card, endpoint: Endpoint, watcher: Watcher) -> None:
+    """Put the served model on the card, before its answers join those of an earlier start."""
+    if plan.api != "answers":
+        return
+    served = await served_by(endpoint, plan.model, plan.contract)
+    if served is None:
+        watcher.note(f"{endpoint.client.base_url}{PATH} does not say which model is served: a change is not noticed")
+    else:
+        card.meet(served)
+
+
 async def ask(job: Job, card: Card) -> tuple[dict[Key, str], bool]:
     """Ask what the store does not hold yet; the questions without an answer, and whether a record was half-written."""
     endpoint, started = job.access.endpoint(), time.monotonic()
@@ -77,6 +90,8 @@ async def ask(job: Job, card: Card) -> tuple[dict[Key, str], bool]:
             async with endpoint.client:
                 with bar("asking", len(asks), len(asks) - len(missing)) as watcher:
                     crew = Crew(endpoint, api_of(job.plan), store, watcher, job.access.concurrency)
+                    if missing:
+                        await _meet(job.plan, card, endpoint, watcher)
                     await crew.ask(missing)
         finally:
             card.save(seconds_asking=round(card.fields["seconds_asking"] + time.monotonic() - started, 3))

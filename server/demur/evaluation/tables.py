@@ -35,12 +35,12 @@ def figures_table(figures: Mapping[str, Estimate]) -> Table:
 
 
 def thresholds_table(results: Results) -> Table:
-    """Accuracy, hallucination and abstention for some of the thresholds that were run."""
-    headings = "t>", "accuracy>", "hallucination>", "abstention>", "right if answered>"
+    """Accuracy, hallucination and abstention, unreadable outputs among it, for some of the thresholds that were run."""
+    headings = "t>", "accuracy>", "hallucination>", "abstention>", "unreadable>", "right if answered>"
     table = _table("One run for each risk threshold", *headings)
     o = results.curves.outcomes
     chosen = np.unique(np.linspace(0, len(o.t) - 1, SHOWN_THRESHOLDS).astype(int))
-    columns = (o.t, o.accuracy, o.hallucination, o.abstention, o.true_positive)
+    columns = (o.t, o.accuracy, o.hallucination, o.abstention, results.unreadable, o.true_positive)
     for line in np.column_stack(columns)[chosen]:
         table.add_row(f"{line[0]:.2f}", *("–" if np.isnan(value) else f"{value:.3f}" for value in line[1:]))
     return table

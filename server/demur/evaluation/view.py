@@ -87,4 +87,5 @@ def _agreement(rows: RowSet | None, labels: Path | None, level: Any) -> Agreemen
 
 def _name(card: dict[str, Any]) -> str:
     plan = card["plan"]
-    return f"{plan['model'] or 'default model'} on {plan['dataset']}, {plan['contract']}"
+    model = plan["model"] or (card.get("served") or {}).get("name") or "default model"
+    return f"{model} on {plan['dataset']}, {plan['contract']}"

@@ -48,9 +48,13 @@ def counts_of(results: Results) -> list[str]:
     sentences = [f"{len(rows.rows):,} rows about {len({row.problem for row in rows.rows}):,} problems."]
     if results.ungraded:
         sentences.append(f"{results.ungraded:,} rows could not be graded and are scored nowhere.")
-    if rows.explicit_risk:
-        return sentences
     missing, unreadable = rows.count("missing"), rows.count("invalid")
+    if rows.explicit_risk:
+        if unreadable:
+            sentences.append(
+                f"{unreadable:,} outputs neither answered nor declined: they are unreadable and count as abstentions."
+            )
+        return sentences
     if missing + unreadable:
         treatment = {
             "skip": "they count in accuracy and are left out of everything else",

@@ -1,7 +1,7 @@
 """Our own API, `POST /v1/answers`. It is asked at t = 0, where everything is answered: thresholds come afterwards."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from demur.core.answers import CONTRACTS, Aggregation, Claim, Completion, Contract
@@ -20,10 +20,15 @@ class AnswersApi:
     samples: int = 1
     selection: str | None = None
     path: str = "/v1/answers"
+    withheld: bool = True
 
     def body(self, ask: Ask) -> dict[str, Any]:
-        """The request. Claims are asked for at granularity "response", so that an answer comes whatever was claimed."""
+        """The request. Claims are asked for at granularity "response", so that an answer comes whatever was claimed.
+
+        An output without a readable answer is an abstention at every threshold: its raw text is withheld text.
+        """
         fields = {
+            "include_withheld": True if self.withheld else None,
             "contract": self.contract,
             "granularity": "response" if self.contract == "claims" else None,
             "aggregation": self.aggregation,
@@ -44,17 +49,20 @@ class AnswersApi:
         except (KeyError, TypeError, ValueError) as error:
             raise BadReply(f"the answer object cannot be read: {type(error).__name__} {error}") from None
 
+    def without(self, param: str | None) -> "AnswersApi | None":
+        """Withheld text can be spared: operators may forbid it."""
+        return replace(self, withheld=False) if self.withheld and param == "include_withheld" else None
+
 
 def _read(body: Mapping[str, Any]) -> Output:
     confidence = None if body.get("confidence") is None else float(body["confidence"])
-    raw, wrote = body.get("raw"), _wrote(body)
-    invalid = body.get("reason") == "confidence_invalid" or (wrote is not None and wrote.state == "invalid")
+    raw, wrote, shown = body.get("raw"), _wrote(body), body.get("withheld") or body
     return Output(
         answer=body["answer"],
         confidence=confidence,
-        state="value" if confidence is not None else "invalid" if invalid else "missing",
-        text=body.get("text") or "",
-        claims=tuple(_claim(claim) for claim in body.get("claims") or ()),
+        state="value" if confidence is not None else "invalid" if _invalid(body, wrote) else "missing",
+        text=shown.get("text") or "",
+        claims=tuple(_claim(claim) for claim in shown.get("claims") or ()),
         idk=body.get("reason") == "idk",
         truncated=body.get("reason") == "truncated",
         raw=raw,
@@ -69,6 +77,18 @@ def _wrote(body: Mapping[str, Any]) -> Completion | None:
     if raw is None or contract not in CONTRACTS:
         return None
     return read(raw, contract, aggregation=body.get("aggregation") or "min")
+
+
+def _invalid(body: Mapping[str, Any], wrote: Completion | None) -> bool:
+    """Whether a confidence was stated that is no probability: by the output itself, or in the group that was chosen.
+
+    At t = 0 the reply's reason does not say so, because an answer is given without one.
+    """
+    if body.get("reason") == "confidence_invalid" or (wrote is not None and wrote.state == "invalid"):
+        return True
+    samples = body.get("samples") or {}
+    chosen = 0 if samples.get("groups") else None
+    return any(one["state"] == "invalid" for one in samples.get("members") or () if one["group"] == chosen)
 
 
 def _claim(claim: Mapping[str, Any]) -> Claim:

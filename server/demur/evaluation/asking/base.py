@@ -62,6 +62,10 @@ class Api(Protocol):
         """Read a reply. Raises BadReply."""
         ...
 
+    def without(self, param: str | None) -> "Api | None":
+        """The same without this request field, for an endpoint that forbids it; None where it cannot be spared."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Request:

@@ -43,6 +43,10 @@ class ChatApi:
             stated=completion.confidence,
         )
 
+    def without(self, param: str | None) -> None:
+        """Nothing is sent that could be spared."""
+        return None
+
 
 def content_of(body: Any) -> str:
     """The text of a chat completion. Raises BadReply."""

@@ -7,13 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from demur.evaluation.asking.base import Api, Ask, Key, Output
-from demur.evaluation.asking.endpoint import Endpoint, GaveUp
+from demur.evaluation.asking.endpoint import Endpoint, GaveUp, Patience, Reply
 from demur.evaluation.asking.store import Store
-from demur.evaluation.errors import EndpointError
+from demur.evaluation.errors import EndpointError, Refused
 from demur.evaluation.together import together
-
-PATIENCE = 8
-"""So many questions in a row may fail before the endpoint is held to be down."""
 
 
 class Watcher(Protocol):
@@ -22,6 +19,8 @@ class Watcher(Protocol):
     def answered(self, output: Output) -> None: ...
 
     def failed(self, key: Key, why: str) -> None: ...
+
+    def note(self, line: str) -> None: ...
 
 
 @dataclass(slots=True)
@@ -34,7 +33,7 @@ class Crew:
     watcher: Watcher
     size: int
     failures: dict[Key, str] = field(default_factory=dict[Key, str])
-    _failed_in_a_row: int = 0
+    patience: Patience = field(default_factory=Patience)
 
     async def ask(self, asks: Iterable[Ask]) -> None:
         """Ask all of them. Raises EndpointError where the endpoint is down or refuses everything."""
@@ -42,21 +41,34 @@ class Crew:
 
     async def _ask(self, ask: Ask) -> None:
         try:
-            reply = await self.endpoint.post(self.api.path, self.api.body(ask), self.api.output)
+            reply = await self._reply(ask)
         except GaveUp as error:
-            self._give_up(ask, str(error))
+            self._give_up(ask, error)
             return
-        self._failed_in_a_row = 0
+        self.patience.answered()
         self.store.append(record(ask.key, reply.body, reply.seconds, reply.tries))
         self.watcher.answered(self.api.output(reply.body))
 
-    def _give_up(self, ask: Ask, why: str) -> None:
-        self.failures[ask.key] = why
-        self._failed_in_a_row += 1
-        self.watcher.failed(ask.key, why)
-        if self._failed_in_a_row >= PATIENCE:
+    async def _reply(self, ask: Ask) -> Reply:
+        """The endpoint's reply; where it forbids something that can be done without, this and all others ask less."""
+        api = self.api
+        try:
+            return await self.endpoint.post(api.path, api.body(ask), api.output)
+        except Refused as error:
+            less = api.without(error.param)
+            if less is None:
+                raise
+            if self.api is api:
+                self.api = less
+                self.watcher.note(f"{error}; asking on without {error.param}: what it would show is not kept")
+        return await self._reply(ask)
+
+    def _give_up(self, ask: Ask, error: GaveUp) -> None:
+        self.failures[ask.key] = str(error)
+        self.watcher.failed(ask.key, str(error))
+        if self.patience.spent(error):
             base = self.endpoint.client.base_url
-            raise EndpointError(f"{base}: {PATIENCE} questions in a row got no answer, the last: {why}")
+            raise EndpointError(f"{base}: {self.patience.limit} questions in a row got no answer, the last: {error}")
 
 
 def record(key: Key, body: Any, seconds: float, tries: int) -> dict[str, Any]:

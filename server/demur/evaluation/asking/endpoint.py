@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 
 from demur.evaluation.asking.base import BadReply
-from demur.evaluation.errors import EndpointError
+from demur.evaluation.errors import EndpointError, Refused
 
 TRY_AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
 """Statuses that may go away by themselves."""
@@ -27,7 +27,34 @@ Sleep = Callable[[float], Awaitable[None]]
 
 
 class GaveUp(Exception):
-    """This question got no answer. The message says what the endpoint last did."""
+    """This question got no answer. The message says what the endpoint last did.
+
+    `again` says that it may get one another time: the endpoint was in trouble, it did not refuse the question.
+    """
+
+    def __init__(self, what: str, *, again: bool) -> None:
+        super().__init__(what)
+        self.again = again
+
+
+@dataclass(slots=True)
+class Patience:
+    """So many questions in a row may go without an answer before the endpoint is held to be down.
+
+    What it refuses for good, such as a prompt that is too long, says nothing of whether it is up.
+    """
+
+    limit: int = 8
+    _in_a_row: int = 0
+
+    def answered(self) -> None:
+        """It is up."""
+        self._in_a_row = 0
+
+    def spent(self, error: GaveUp) -> bool:
+        """Count a question without an answer; whether it was one too many."""
+        self._in_a_row += error.again
+        return self._in_a_row >= self.limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +66,23 @@ class Reply:
     tries: int
 
 
+def host_of(base_url: str) -> str:
+    """The address without the /v1 that OpenAI's clients want. Raises EndpointError where it is none."""
+    address = base_url.rstrip("/").removesuffix("/v1")
+    try:
+        url = httpx.URL(address)
+    except httpx.InvalidURL as error:
+        raise EndpointError(f"{base_url} is no address: {error}") from None
+    if url.scheme not in ("http", "https") or not url.host:
+        raise EndpointError(f"{base_url} is no address: it must look like http://127.0.0.1:8000")
+    return address
+
+
 def connect(base_url: str, api_key: str | None, *, timeout: float, connections: int) -> httpx.AsyncClient:
-    """A client for a host. A base URL that ends in /v1, as OpenAI's clients want it, is taken too."""
+    """A client for a host. A base URL that ends in /v1 is taken too. Raises EndpointError where it is no address."""
+    address = host_of(base_url)
     headers = {"authorization": f"Bearer {api_key}"} if api_key else {}
     limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
-    address = base_url.rstrip("/").removesuffix("/v1")
     waits = httpx.Timeout(timeout, connect=min(timeout, 15.0), pool=None)
     return httpx.AsyncClient(base_url=address, headers=headers, limits=limits, timeout=waits)
 
@@ -60,22 +99,34 @@ class Endpoint:
     async def post(self, path: str, body: dict[str, Any], check: Callable[[Any], object]) -> Reply:
         """Post until a JSON body comes that `check` accepts (it raises BadReply otherwise).
 
-        Raises GaveUp when the tries are spent or the request itself is refused, EndpointError where no question can
-        succeed.
+        Raises GaveUp when the tries are spent or the request itself is refused, Refused or another EndpointError where
+        no question can succeed.
         """
+        return await self._until("POST", path, body, check)
+
+    async def get(self, path: str, check: Callable[[Any], object]) -> Reply:
+        """As `post`, without a body."""
+        return await self._until("GET", path, None, check)
+
+    async def _until(
+        self, method: str, path: str, body: dict[str, Any] | None, check: Callable[[Any], object]
+    ) -> Reply:
         for tries in range(1, self.retries + 2):
             started = time.perf_counter()
-            trouble = await self._try(path, body, check)
+            trouble = await self._try(method, path, body, check)
             if isinstance(trouble, _Accepted):
                 return Reply(trouble.body, time.perf_counter() - started, tries)
             if not trouble.again or tries > self.retries:
-                raise GaveUp(trouble.what if tries == 1 else f"{trouble.what} (after {tries} tries)")
+                what = trouble.what if tries == 1 else f"{trouble.what} (after {tries} tries)"
+                raise GaveUp(what, again=trouble.again)
             await self.sleep(self._pause(tries, trouble.retry_after))
         raise AssertionError("the last try either returns or raises")
 
-    async def _try(self, path: str, body: dict[str, Any], check: Callable[[Any], object]) -> "_Accepted | _Trouble":
+    async def _try(
+        self, method: str, path: str, body: dict[str, Any] | None, check: Callable[[Any], object]
+    ) -> "_Accepted | _Trouble":
         try:
-            response = await self.client.post(path, json=body)
+            response = await self.client.request(method, path, json=body)
         except httpx.TimeoutException:
             return _Trouble("no answer in time")
         except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
@@ -83,7 +134,8 @@ class Endpoint:
         except httpx.RequestError as error:
             return _Trouble(f"the connection failed: {str(error) or type(error).__name__}")
         if response.status_code in HOPELESS:
-            raise EndpointError(f"{response.url} answers {response.status_code}: {_message(response)}")
+            what = f"{response.url} answers {response.status_code}: {_message(response)}"
+            raise Refused(what, response.status_code, _param(response))
         if not response.is_success:
             again = response.status_code in TRY_AGAIN
             return _Trouble(f"status {response.status_code}: {_message(response)}", again, _retry_after(response))
@@ -129,6 +181,15 @@ def _message(response: httpx.Response) -> str:
         return error if isinstance(error, str) else json.dumps(error)[:200]
     except ValueError:
         return " ".join(response.text.split())[:120] or response.reason_phrase
+
+
+def _param(response: httpx.Response) -> str | None:
+    """The request field that a demur server finds fault with."""
+    try:
+        param = response.json()["error"]["param"]
+    except (ValueError, KeyError, TypeError):
+        return None
+    return param if isinstance(param, str) else None
 
 
 def _retry_after(response: httpx.Response) -> float | None:

@@ -1,7 +1,6 @@
 """Graders by name: is this output's answer right? A new one is one class and one line in `GRADERS`."""
 
 import re
-import string
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
@@ -43,7 +42,10 @@ class Maths:
 
 @dataclass(frozen=True, slots=True)
 class Aliases:
-    """Any accepted spelling, articles and punctuation aside; else the same equivalence as for maths."""
+    """Any accepted answer, by the same equivalence as for maths, which reads words as words; or written like it.
+
+    "The 39 Steps" is a title to whoever asked for one, and a quantity to the equivalence.
+    """
 
     formulas: Formulas
 
@@ -51,7 +53,7 @@ class Aliases:
         """Right when the answer is one of the accepted ones."""
         if output.answer is None:
             return Verdict(False, "no answer")
-        if _plain(output.answer) in {_plain(gold) for gold in question.gold}:
+        if _title(output.answer) in {_title(gold) for gold in question.gold}:
             return Verdict(True)
         return Verdict(await self.formulas.correct(output.answer, question.gold))
 
@@ -84,10 +86,11 @@ GRADERS: dict[GraderName, Callable[[Formulas, Judge | None], Grader]] = {
     "simpleqa": _simpleqa,
 }
 
-_ARTICLE = re.compile(r"\b(a|an|the)\b")
-_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_ARTICLE = re.compile(r"(?:a|an|the) (?=.)")
+_QUOTES = "'\"“”‘’ "
 
 
-def _plain(answer: str) -> str:
-    """The usual comparison form of short factual answers: no case, no punctuation, no articles, single spaces."""
-    return " ".join(_ARTICLE.sub(" ", answer.casefold().translate(_PUNCTUATION)).split())
+def _title(answer: str) -> str:
+    """What is written, but for case, layout, quotation marks around it and an article before it."""
+    words = " ".join(answer.casefold().split()).strip(_QUOTES)
+    return _ARTICLE.sub("", words, count=1) if _ARTICLE.match(words) else words

@@ -8,8 +8,9 @@ from typing import Any, Generic, TypeVar
 
 from demur.engine.base import Message
 from demur.evaluation.asking.chat import content_of
-from demur.evaluation.asking.endpoint import Endpoint, GaveUp
+from demur.evaluation.asking.endpoint import Endpoint, GaveUp, Patience
 from demur.evaluation.asking.store import Store
+from demur.evaluation.errors import EndpointError
 
 T = TypeVar("T")
 
@@ -43,6 +44,7 @@ class Judge:
     malformed: int = 0
     unanswered: int = 0
     last_trouble: str | None = None
+    patience: Patience = field(default_factory=Patience)
     _known: dict[str, str] = field(default_factory=dict[str, str])
 
     def load(self) -> None:
@@ -50,16 +52,20 @@ class Judge:
         self._known = {entry["case"]: entry["content"] for entry in self.cache.records()}
 
     async def verdict(self, case: Case[T]) -> T | None:
-        """The judge's verdict; None when it gave none, which is counted."""
+        """The judge's verdict; None when it gave none, which is counted. Raises EndpointError where it is down."""
         name = self._name(case.messages)
         if name in self._known:
-            return case.parse(self._known[name])
+            try:
+                return case.parse(self._known[name])
+            except Malformed:  # kept when such words passed for a verdict
+                del self._known[name]
         for attempt in range(ATTEMPTS):
             try:
                 content = await self._content(case.messages, attempt)
             except GaveUp as error:
-                self.unanswered, self.last_trouble = self.unanswered + 1, str(error)
+                self._give_up(error)
                 return None
+            self.patience.answered()
             try:
                 verdict = case.parse(content)
             except Malformed as error:
@@ -69,6 +75,14 @@ class Judge:
             return verdict
         self.malformed += 1
         return None
+
+    def _give_up(self, error: GaveUp) -> None:
+        self.unanswered, self.last_trouble = self.unanswered + 1, str(error)
+        if self.patience.spent(error):
+            raise EndpointError(
+                f"the judge at {self.endpoint.client.base_url} gave no reply on {self.patience.limit} cases in a row,"
+                f" the last: {error}; answers and verdicts so far are kept: the same command goes on"
+            )
 
     async def _content(self, messages: list[Message], attempt: int) -> str:
         temperature = RETRY_TEMPERATURE if attempt else 0.0

@@ -9,7 +9,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from demur.core.metrics import METRICS
-from demur.evaluation.grade import Graded
+from demur.evaluation.grade import Graded, unreadable
 from demur.evaluation.report.figures import as_svg, of_run, scaling_curves
 from demur.evaluation.report.paper import PAPER, PaperTable, Table
 from demur.evaluation.results import Results
@@ -71,7 +71,7 @@ def telling(graded: Sequence[Graded]) -> list[Graded]:
     Where the threshold was in the prompt, answering in spite of a high one counts as confident.
     """
     shown: list[Graded] = []
-    for verdict in ("wrong", "ungraded", "right", "abstained"):
+    for verdict in ("wrong", "ungraded", "unreadable", "right", "abstained"):
         kind = [one for one in graded if verdict_on(one) == verdict]
         kind.sort(key=_sure, reverse=verdict == "wrong")
         shown += kind[:SHOWN_OF_EACH]
@@ -84,7 +84,9 @@ def _sure(one: Graded) -> float:
 
 
 def verdict_on(one: Graded) -> str:
-    """In one word: right, wrong, ungraded, or abstained (explicit-risk contract)."""
+    """In one word: right, wrong, ungraded, or (explicit-risk contract) abstained or unreadable."""
+    if unreadable(one):
+        return "unreadable"
     if one.key.risk_threshold is not None and one.output.answer is None:
         return "abstained"
     return "ungraded" if one.verdict.correct is None else "right" if one.verdict.correct else "wrong"
