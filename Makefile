@@ -36,6 +36,7 @@ slow: setup-dev
 	@scripts/setup-browser
 	@scripts/setup-operations
 	.venv/bin/pytest -m "vllm and not browser" $(ARGS)
+	.venv/bin/pytest -m training $(ARGS)
 	.venv/bin/pytest -m browser $(ARGS)
 	.venv/bin/pytest -m operations $(ARGS)
 
@@ -45,8 +46,8 @@ bench: setup-dev ## measure: our server against bare vLLM, the reader, selection
 soak: setup-dev ## break the server on purpose; ARGS="--only streams --seconds 20"
 	.venv/bin/python -m bench soak $(ARGS)
 
-circle: setup-dev ## real PPO on a CPU: train, kill, resume, export, serve, evaluate
-	.venv/bin/pytest -m training $(ARGS)
+circle: setup-dev ## real PPO on a CPU: train, kill, resume, export, serve, evaluate; says how it went
+	.venv/bin/demur-train circle runs/circle $(ARGS)
 
 train-embedded: setup-dev ## make the model that ships, from nothing; safe to kill; says first how long it takes
 	.venv/bin/demur-train embedded run --out runs/embedded --yes $(ARGS)

@@ -4,25 +4,32 @@ python -m bench.selection [--problems N]. A flip is a vote whose winner, when it
 """
 
 import argparse
+import asyncio
 import time
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from itertools import product
+from math import isnan
 
 import numpy as np
 from bench.report import publish
 from scipy.stats import beta
 
+from demur.answering.votes import KeyOf, keys_by
 from demur.core.equivalence import answer_key
 from demur.core.posterior import threshold
 from demur.core.scaling import Problem, scaling_curves
 from demur.core.selection import RULES, Sample, SelectionRule, select
 from demur.core.simulation import POPULATIONS, Draw, draw, right_ones_late
 from demur.core.stopping import Stopping, Vote
+from demur.grading import Grader
 
 SIZES = (16, 64)
 SHOWN = ("calibrated", "calibrated, easy", "calibrated, hard", "calibrated, problem only")
-SHOWN += ("over-confident", "under-confident", "ties", "ties, coarse", LATE := "calibrated, right answers late")
+SHOWN += ("over-confident", "under-confident", "half silent", "almost silent", "ties", "ties, coarse")
+LATE = "calibrated, right answers late"
+SHOWN += ("ties, rarely sure", "ties, mostly silent", LATE)
 LAG = 0.5
 """Of right answers, in standard deviations of the time of arrival: the model of stopping does not hold here."""
 MODES: tuple[tuple[Stopping, float], ...] = (
@@ -67,9 +74,13 @@ class Row:
 
 def votes(samples: Draw) -> list[list[Sample]]:
     return [
-        [Sample(i, KEYS[g], KEYS[g], p, "value") for i, (g, p) in enumerate(zip(groups, confidences, strict=True))]
+        [_sample(i, KEYS[g], p) for i, (g, p) in enumerate(zip(groups, confidences, strict=True))]
         for groups, confidences in zip(samples.groups.tolist(), samples.confidences.tolist(), strict=True)
     ]
+
+
+def _sample(i: int, key: str, p: float) -> Sample:
+    return Sample(i, key, key, None, "missing") if isnan(p) else Sample(i, key, key, p, "value")
 
 
 def run(samples: list[Sample], rule: SelectionRule, stopping: Stopping, error_budget: float) -> Vote:
@@ -166,6 +177,52 @@ def latency(repeats: int = 300) -> None:
     publish("selection_latency", title, ["rule", "median", "99th percentile"], rows, data)
 
 
+def words(vote: int) -> list[str]:
+    """64 answers that need no algebra."""
+    return [*(answer for answer in ANSWERS if answer != "x^2+1"), "twenty-one", "about 1.5 km", "Paris", f"{vote}"] * 5
+
+
+def formulas(vote: int) -> list[str]:
+    """64 answers, 8 distinct formulas of 4 values that no other vote holds."""
+    n = vote + 2
+    some = [
+        (rf"\frac{{x^3-{n**3}}}{{x-{n}}}", f"x^2+{n}x+{n * n}"),
+        (rf"\frac{{1}}{{x-{n}}}+\frac{{1}}{{x+{n}}}", rf"\frac{{2x}}{{x^2-{n * n}}}"),
+        (rf"{n}\sin^2 x+{n}\cos^2 x+x", f"x+{n}"),
+        (f"(x+{n})^2-x^2", f"{2 * n}x+{n * n}"),
+    ]
+    return [answer for pair in some for answer in pair] * 8
+
+
+async def _graded(answers: list[str], key_of: KeyOf) -> Vote:
+    vote = Vote("majority", len(answers))
+    for i, answer in enumerate(answers):
+        vote.add(Sample(i, await key_of(answer), answer, 0.5, "value"))
+    return vote
+
+
+def graded_latency(repeats: int = 100) -> None:
+    """Wall time of one whole vote over 64 answers whose keys come from the grader, as they do when it is served."""
+    rows: list[list[str]] = []
+    data: dict[str, dict[str, float]] = {}
+    kinds: dict[str, Callable[[int], list[str]]] = {
+        "numbers and words": words,
+        "8 distinct formulas, first seen": formulas,
+        "the same formulas, seen before": formulas,
+    }
+    with Grader() as grader:
+        for name, answers in kinds.items():
+            taken: list[float] = []
+            for i in range(repeats):
+                start = time.perf_counter()
+                asyncio.run(_graded(answers(i)[:64], keys_by(grader)))
+                taken.append(1e3 * (time.perf_counter() - start))
+            data[name] = {"median_ms": float(np.median(taken)), "p99_ms": float(np.quantile(taken, 0.99))}
+            rows.append([name, f"{data[name]['median_ms']:.1f}", f"{data[name]['p99_ms']:.1f}"])
+    title = f"A vote over 64 answers through the grader: wall ms, {repeats} votes"
+    publish("selection_graded_latency", title, ["answers", "median", "99th percentile"], rows, data)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--problems", type=int, default=1_000, help="simulated problems a population")
@@ -173,6 +230,7 @@ def main() -> None:
     stopping(problems)
     curves(min(problems, 200))
     latency()
+    graded_latency()
 
 
 if __name__ == "__main__":

@@ -105,6 +105,14 @@ class Metrics:
             registry=registry,
         )
         self.tokens = Counter("demur_tokens", "Tokens read and written.", ["kind"], registry=registry)
+        self.tokens_saved = Counter(
+            "demur_tokens_saved",
+            "Upper bound of the tokens that stopping early saved, by what stopped it: a vote that was settled, or an "
+            "abstention that was certain. Each sample stopped counts the tokens it had left of max_tokens, though most "
+            "would have ended before.",
+            ["by"],
+            registry=registry,
+        )
 
     def watch_engine(self, running: Callable[[], float]) -> None:
         """Expose how many samples the engine is working on."""
@@ -153,6 +161,8 @@ class Metrics:
             self.readings.labels(answer.contract, state).inc()
         self.tokens.labels("prompt").inc(answer.usage.prompt_tokens or 0)
         self.tokens.labels("completion").inc(answer.usage.completion_tokens or 0)
+        if final.tokens_spared:
+            self.tokens_saved.labels("vote" if answer.samples else "abstention").inc(final.tokens_spared)
 
 
 class JsonFormatter(logging.Formatter):

@@ -10,6 +10,7 @@ from demur.api import web
 from demur.engine.base import EngineDead, EngineOverloaded
 from demur.engine.scripted import Script, ScriptedEngine
 from demur.observability import JsonFormatter
+from demur.prompts import prompt_hash
 
 RESPONSE = "Two and two.\nAnswer: 4\nConfidence: 0.9"
 
@@ -120,6 +121,22 @@ def test_models(make) -> None:
         "confidence_sources": ["verbalized"],
         "max_model_len": 4096,
         "risk_threshold": 0.5,
+        "recipe": None,
+        "base": None,
+        "prompts": {"claims": prompt_hash("claims", "general")},
+        "fingerprint": model["demur"]["fingerprint"],
+    }
+
+
+def test_models_of_one_name_are_told_apart(make) -> None:
+    def card(**manifest):
+        return make(manifest={"name": "m", **manifest}).call("GET", "/v1/models/m").json()["demur"]
+
+    prints = [card(**of)["fingerprint"] for of in ({}, {"recipe": "grpo"}, {"training": {"domain": "maths"}})]
+    assert len(set(prints)) == 3
+    assert card(metrics={"accuracy": 0.5})["fingerprint"] == prints[0]
+    assert card(training={"domain": "maths"}, contracts=["response"])["prompts"] == {
+        "response": prompt_hash("response", "maths")
     }
 
 

@@ -1,11 +1,13 @@
 """Several samples for one answer: the vote, stopping early, and what of it may be seen."""
 
 import asyncio
+import re
 
 import httpx
 import pytest
 
 from demur.answering import Answerer, Asked, Question
+from demur.answering.errors import DeadlineExceeded
 from demur.answering.events import Final
 from demur.engine.base import EngineError, Message
 from demur.engine.scripted import Gate, Script, ScriptedEngine
@@ -16,6 +18,12 @@ from demur.settings import Settings
 
 def output(answer: str, confidence: object = 0.9) -> str:
     return f"Reasons for {answer}.\nAnswer: {answer}\nConfidence: {confidence}"
+
+
+def tokens_saved(server) -> dict[str, float]:
+    """By what saved them."""
+    series = re.findall(r'^demur_tokens_saved_total\{by="(\w+)"\} (\S+)$', server.call("GET", "/metrics").text, re.M)
+    return {by: float(tokens) for by, tokens in series}
 
 
 def engine(*outputs: str) -> ScriptedEngine:
@@ -54,7 +62,7 @@ def test_a_decided_vote_stops_the_rest_in_the_engine(make, events, stream) -> No
         return Script([output("7", 1.0)], gates={} if ended else {1: never})
 
     server = make(ScriptedEngine(source))
-    response = server.ask(samples=8, selection="majority", stopping="decided", stream=stream)
+    response = server.ask(samples=8, selection="majority", stopping="decided", stream=stream, max_tokens=100)
     reply = events(response.text)[-1][1] if stream else response.json()
     assert reply["answer"] == "7"
     assert reply["samples"]["stopped_by"] == "decided"
@@ -63,6 +71,8 @@ def test_a_decided_vote_stops_the_rest_in_the_engine(make, events, stream) -> No
     assert reply["samples"]["tokens_saved"] > 0
     assert reply["samples"]["tokens"] == reply["usage"]["completion_tokens"]
     assert (server.engine.running, len(server.engine.cancelled)) == (0, 3)
+    begun = reply["samples"]["tokens"] - 5 * len(output("7", 1.0).split())
+    assert tokens_saved(server) == {"vote": 3 * 100 - begun}
 
 
 def test_sample_events_come_as_samples_end_and_carry_no_text(make, events) -> None:
@@ -114,6 +124,13 @@ def test_declining_can_win_under_explicit_risk(make) -> None:
     reply = make(engine(*outputs)).ask(samples=3, contract="explicit_risk", selection="majority").json()
     assert (reply["decision"], reply["reason"], reply["confidence"]) == ("abstain", "idk", None)
     assert [group["members"] for group in reply["samples"]["groups"]] == [[0, 2], [1]]
+
+
+@pytest.mark.parametrize("selection", ["majconf", "maxconf", "majority"])
+def test_a_vote_that_no_confidence_can_come_to_is_decided_by_its_members(make, selection) -> None:
+    server = make(engine(*["Answer: 7"] * 16))
+    reply = server.ask(samples=16, contract="explicit_risk", selection=selection, stopping="decided").json()
+    assert (reply["answer"], reply["samples"]["stopped_by"], reply["samples"]["drawn"]) == ("7", "decided", 9)
 
 
 def test_claims_of_the_winner_are_marked(make) -> None:
@@ -182,12 +199,13 @@ HOPELESS = (
 )
 def test_a_single_sample_without_hope_is_given_up(make, fields, gives_up) -> None:
     server = make(engine(HOPELESS))
-    ask = {"contract": "claims", "granularity": "response", "risk_threshold": 0.5} | fields
+    ask = {"contract": "claims", "granularity": "response", "risk_threshold": 0.5, "max_tokens": 100} | fields
     reply = server.ask(**ask).json()
     assert (reply["usage"]["samples_aborted"], len(server.engine.cancelled)) == (int(gives_up), int(gives_up))
     if gives_up:
         assert (reply["decision"], reply["reason"], reply["confidence"]) == ("abstain", "below_threshold", 0.2)
         assert reply["usage"]["completion_tokens"] < len(HOPELESS.split())
+    assert tokens_saved(server) == ({"abstention": 100 - reply["usage"]["completion_tokens"]} if gives_up else {})
 
 
 def test_giving_up_decides_as_reading_to_the_end_does(make) -> None:
@@ -210,3 +228,15 @@ def test_formulas_are_grouped_by_value_where_a_grader_runs() -> None:
         graded = asyncio.run(vote(grader)).answer.samples
     assert graded is not None
     assert [group.members for group in graded.groups] == [(0, 1), (2,)]
+
+
+def test_a_vote_over_endless_formulas_ends_at_its_deadline() -> None:
+    hostile = [output(", ".join(f"x^{{{n}{i}!}}" for i in range(10, 40))) for n in range(1, 10)]
+    question = Question((Message(role="user", content="q"),), Asked(samples=9, timeout=1.5))
+
+    async def vote(grader: Grader) -> Final:
+        answerer = Answerer(engine(*hostile), Manifest(name="demur-test", calibrated=True), Settings(), grader=grader)
+        return await answerer.answer(answerer.order(question), answer_id="a")
+
+    with Grader() as grader, pytest.raises(DeadlineExceeded):
+        asyncio.run(vote(grader))

@@ -58,6 +58,10 @@ def test_no_answer_is_no_answer(nothing: str) -> None:
     assert group_answers([None, "", "5"]) == [None, None, 0]
 
 
+def test_a_decimal_point_tells_versions_apart() -> None:
+    assert not is_correct("Windows 31", ["Windows 3.1"])
+
+
 def test_groups_are_numbered_in_order_of_appearance() -> None:
     assert group_answers(["1/2", None, "3", "0.50", r"\frac{1}{2}", "3.0"]) == [0, None, 1, 0, 0, 1]
 

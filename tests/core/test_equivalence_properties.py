@@ -3,6 +3,7 @@
 import random
 from fractions import Fraction
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -28,6 +29,22 @@ NUMBERS = st.fractions(min_value=-(10**6), max_value=10**6, max_denominator=10**
 @example(r"\boxed{$\text{**7**}$}")
 def test_normalising_twice_changes_nothing(answer: str) -> None:
     assert normalise(normalise(answer)) == normalise(answer)
+
+
+NESTED = [r"\boxed{", r"\text{", r"\boxed{\text{", r"\textbf{\fbox{", r"\mathrm{ \boxed {"]
+
+
+@pytest.mark.parametrize("opening", NESTED)
+@pytest.mark.parametrize("depth", [1, 30, 100])
+def test_whatever_is_nested_is_peeled_at_once(opening: str, depth: int) -> None:
+    nested = opening * depth + "7" + "}" * opening.count("{") * depth
+    assert normalise(nested) == "7"
+
+
+@pytest.mark.parametrize("repeated", ["the answer is ", "\\", "answer is: So the final answer is "])
+def test_whatever_is_said_many_times_is_gone_at_once(repeated: str) -> None:
+    once = normalise(repeated * 30 + r"\frac{x}{y}")
+    assert once == normalise(once) == r"\frac{x}{y}"
 
 
 @unhurried

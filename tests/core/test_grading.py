@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 
 from demur.core.equivalence import answer_key, same_answer
 from demur.grading import Grader, GraderError, TookTooLong
+from demur.grading.grader import LIMIT
 
 DATA = Path(__file__).parents[1] / "data" / "equivalence"
 TAME_BUT_ENDLESS = [r"99^{999}^{999}x", r"x^{999!}", r"\lfloor 99^{999x} \rfloor", "^".join("x" * 40)]
@@ -74,8 +76,8 @@ def test_an_endless_formula_is_compared_as_written(grader: Grader, formula: str)
 
 def test_a_tower_that_got_past_the_screen_is_stopped_and_the_worker_goes_on(grader: Grader) -> None:
     with pytest.raises(TookTooLong):
-        grader.ask("canonical", "9^{9^{9^{9}}}", limit=0.05)
-    assert grader.ask("canonical", "3^{2}x", limit=5) == grader.ask("canonical", "9x", limit=5)
+        grader.ask("canonical", "9^{9^{9^{9}}}")
+    assert grader.ask("canonical", "3^{2}x")[0] == grader.ask("canonical", "9x")[0]
 
 
 def test_hostile_answers_poison_no_vote_in_any_order(grader: Grader) -> None:
@@ -97,18 +99,34 @@ def test_formulas_are_grouped_alike_in_every_order(grader: Grader) -> None:
         assert groups["2k"] != groups["2k+1"]
 
 
-def test_each_stopped_formula_leaves_the_next_of_its_vote_less_time(grader: Grader) -> None:
-    session = grader.session()
-    limits = [session.limit]
-    for i in range(2, 42):
-        session.key(f"99^{{999}}^{{999}}x+{i}")
-        limits.append(session.limit)
-    assert limits == sorted(limits, reverse=True)
-    assert limits[-1] == 0
-    assert session.stopped == 32
-    assert session.key("2x+1") == answer_key("2x+1")
-    assert grader.session().limit == limits[0]
-    assert grader.same("2x+1", "1+2x")
+COSTLY = [r"\frac{x^3-1}{x-1}", "x^2+x+1", r"\frac{1}{x-1}+\frac{1}{x+1}", r"\frac{2x}{x^2-1}"]
+
+
+@pytest.mark.parametrize("shift", [0, 4])
+def test_endless_formulas_take_no_time_from_honest_ones_after_them(shift: int) -> None:
+    """Nothing is known beforehand: each order has a grader of its own."""
+    answers = [*TAME_BUT_ENDLESS, *COSTLY]
+    rotated = answers[shift:] + answers[:shift]
+    with Grader() as fresh:
+        groups = dict(zip(rotated, fresh.group(rotated), strict=True))
+    assert groups[COSTLY[0]] == groups[COSTLY[1]]
+    assert groups[COSTLY[2]] == groups[COSTLY[3]]
+    assert len(set(groups.values())) == len(answers) - 2
+
+
+def test_an_answer_of_many_endless_formulas_costs_as_much_as_a_few(grader: Grader) -> None:
+    endless = [f"x^{{9{i}!}}" for i in range(10, 70)]
+    start = time.perf_counter()
+    key = grader.key(", ".join(endless))
+    taken = time.perf_counter() - start
+    assert taken < len(endless) * LIMIT / 2
+    assert key == answer_key(", ".join(endless)) == grader.key(", ".join(endless))
+
+
+def test_what_took_too_long_is_remembered_as_such(grader: Grader) -> None:
+    for _ in range(2):
+        with pytest.raises(TookTooLong):
+            grader.ask("canonical", "7^{7^{7^{7}}}")
 
 
 def test_any_thread_may_grade(grader: Grader) -> None:

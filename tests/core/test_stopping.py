@@ -1,7 +1,7 @@
 """When a vote may stop: losslessly, or with a bounded chance of another winner."""
 
 import itertools
-from math import comb, exp, lgamma
+from math import comb, exp, isnan, lgamma
 
 import numpy as np
 import pytest
@@ -16,6 +16,9 @@ from demur.core.stopping import Stopping, Vote, beyond_hope, decided
 
 ANY_RULE = pytest.mark.parametrize("rule", RULES)
 Ballot = tuple[str | None, float | None]
+COMMON = ["calibrated", "calibrated, problem only", "over-confident", "under-confident", "ties"]
+RARE = ["ties, rarely sure", "ties, mostly silent", "half silent", "almost silent"]
+"""Populations in which a late sample may weigh more than all before it."""
 LETTERS = "bcdefghijklmn"
 
 
@@ -32,6 +35,22 @@ def run(ballots: list[Ballot], rule: SelectionRule, stopping: Stopping, budget: 
         if vote.over:
             break
     return vote
+
+
+def votes(name: str, problems: int, k: int, seed: int) -> list[list[Ballot]]:
+    samples = draw(POPULATIONS[name], problems, k, np.random.default_rng(seed))
+    return [
+        [(LETTERS[g], None if isnan(p) else p) for g, p in zip(groups, confidences, strict=True)]
+        for groups, confidences in zip(samples.groups.tolist(), samples.confidences.tolist(), strict=True)
+    ]
+
+
+def flip_rate(rule: SelectionRule, drawn: list[list[Ballot]], budget: float) -> float:
+    """At most, by the 95 % upper bound of Clopper and Pearson."""
+    flips = sum(
+        key_of(run(ballots, rule, "confident", budget)) != key_of(run(ballots, rule, "none")) for ballots in drawn
+    )
+    return float(beta.ppf(0.95, flips + 1, len(drawn) - flips))
 
 
 def key_of(vote: Vote) -> str | None:
@@ -112,42 +131,57 @@ def test_nothing_is_decided_before_there_is_an_answer() -> None:
 @ANY_RULE
 @pytest.mark.parametrize("name", POPULATIONS)
 def test_decided_gives_the_full_vote_every_time(rule: SelectionRule, name: str) -> None:
-    samples = draw(POPULATIONS[name], 150, 16, np.random.default_rng(7))
-    for groups, confidences in zip(samples.groups.tolist(), samples.confidences.tolist(), strict=True):
-        ballots: list[Ballot] = [(LETTERS[g], p) for g, p in zip(groups, confidences, strict=True)]
+    for ballots in votes(name, 150, 16, seed=7):
         assert key_of(run(ballots, rule, "decided")) == key_of(run(ballots, rule, "none"))
 
 
 @ANY_RULE
-@pytest.mark.parametrize(
-    "name", ["calibrated", "calibrated, problem only", "over-confident", "under-confident", "ties"]
-)
+@pytest.mark.parametrize("name", COMMON + RARE)
 def test_the_flip_rate_stays_within_the_budget(rule: SelectionRule, name: str) -> None:
-    """By the 95 % upper bound of Clopper and Pearson, with a fixed seed."""
-    problems, budget, flips = 600, 0.05, 0
-    samples = draw(POPULATIONS[name], problems, 16, np.random.default_rng(11))
-    for groups, confidences in zip(samples.groups.tolist(), samples.confidences.tolist(), strict=True):
-        ballots: list[Ballot] = [(LETTERS[g], p) for g, p in zip(groups, confidences, strict=True)]
-        flips += key_of(run(ballots, rule, "confident", budget)) != key_of(run(ballots, rule, "none"))
-    assert beta.ppf(0.95, flips + 1, problems - flips) <= budget
+    assert flip_rate(rule, votes(name, 600, 16, seed=11), 0.05) <= 0.05
+
+
+@ANY_RULE
+@pytest.mark.parametrize("name", ["calibrated", *RARE])
+def test_the_flip_rate_stays_within_the_default_budget(rule: SelectionRule, name: str) -> None:
+    assert flip_rate(rule, votes(name, 1_000, 16, seed=12), Vote(rule, 1).error_budget) <= 0.01
+
+
+def test_one_confidence_to_come_can_decide_among_samples_without_any() -> None:
+    silent: list[Ballot] = [("a", None)] * 15
+    late: list[Ballot] = [*silent, ("b", 0.5)]
+    vote = run(late, "majconf", "confident", 0.01)
+    assert key_of(vote) == key_of(run(late, "majconf", "none")) == "b"
+    assert vote.drawn == 16
+
+
+def test_a_sure_sample_to_come_outweighs_many_doubtful_ones() -> None:
+    sure: list[Ballot] = [("b", 1.0)] * 4
+    late: list[Ballot] = [*[("a", 0.1)] * 12, *sure]
+    assert key_of(run(late, "majconf", "confident", 0.01)) == key_of(run(late, "majconf", "none")) == "b"
 
 
 @ANY_RULE
 def test_a_confident_vote_stops_no_later_than_a_decided_one(rule: SelectionRule) -> None:
-    samples = draw(POPULATIONS["calibrated"], 100, 16, np.random.default_rng(3))
     saved = 0
-    for groups, confidences in zip(samples.groups.tolist(), samples.confidences.tolist(), strict=True):
-        ballots: list[Ballot] = [(LETTERS[g], p) for g, p in zip(groups, confidences, strict=True)]
+    for ballots in votes("calibrated", 100, 16, seed=3):
         confident, lossless = (run(ballots, rule, stopping).drawn for stopping in ("confident", "decided"))
         assert confident <= lossless
         saved += lossless - confident
     assert saved > 0
 
 
-def test_without_confidences_every_vote_is_a_majority_vote() -> None:
+def test_without_confidences_only_a_majority_vote_stops() -> None:
     ballots: list[Ballot] = [("b", None)] * 16
-    assert run(ballots, "majconf", "confident").drawn == run(ballots, "majority", "confident").drawn < 9
-    assert run(ballots, "maxconf", "confident").drawn == 16
+    assert run(ballots, "majority", "confident").drawn < 9
+    assert run(ballots, "majconf", "confident").drawn == run(ballots, "maxconf", "confident").drawn == 16
+
+
+@given(st.lists(st.sampled_from(["b", "c", "d", None]), min_size=1, max_size=9))
+@settings(deadline=None, max_examples=60)
+def test_without_confidences_every_rule_chooses_as_the_majority_does(keys: list[str | None]) -> None:
+    silent: list[Ballot] = [(key, None) for key in keys]
+    assert len({key_of(run(silent, rule, "none")) for rule in RULES}) == 1
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])

@@ -13,7 +13,7 @@ from demur.answering.errors import InvalidRequest
 from demur.answering.events import Event, Final, Progress
 from demur.answering.order import Order
 from demur.answering.plan import fit, make_plan, numbered
-from demur.answering.rounds import round_for, usage_of, written
+from demur.answering.rounds import round_for, spared, usage_of, written
 from demur.answering.showing import Throttle
 from demur.answering.valuing import Valuer
 from demur.answering.votes import keys_by
@@ -101,7 +101,7 @@ class Answerer:
         if plan.include_token_values and may_show(plan, outcome.decision):
             outcome = await order.deadline.bound(self._with_token_values(wanted, outcome))
         answer = build_answer(self._identity(answer_id), plan, outcome, usage_of(current))
-        yield Final(answer, current.states, outcome.ending)
+        yield Final(answer, current.states, outcome.ending, spared(current, wanted.samplings[0].max_tokens))
 
     async def _prepare(self, order: Order, answer_id: str, first: int) -> Draw:
         question, plan = order.question, order.plan

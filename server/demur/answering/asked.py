@@ -82,10 +82,27 @@ class Asked(BaseModel):
         NotNull(),
     ] = None
     samples: int = Field(default=1, ge=1, description="How many samples are drawn at most.")
-    selection: SelectionRule = Field(default="majconf", description="How one of several samples is chosen.")
-    stopping: Stopping = Field(default="none", description="When to stop drawing before all samples are there.")
+    selection: SelectionRule = Field(
+        default="majconf",
+        description="How one of several samples is chosen: the group of equal answers with the highest confidence "
+        "(`maxconf`), the largest sum of confidences (`majconf`) or the most samples (`majority`). Ties are broken by "
+        "what the rule counts next, then by the smaller canonical answer, never by the order of arrival. The "
+        "confidence is the highest that a sample of the chosen group states; for `majority` their log odds, added up.",
+    )
+    stopping: Stopping = Field(
+        default="none",
+        description="When to stop drawing before all samples are there. `decided`: when the rest cannot change the "
+        "winner, which is that of all `samples`, while its confidence and spelling are those of the samples drawn. "
+        "`confident`: also when another winner is unlikely, see `error_budget`. Either also stops a single sample "
+        "(contract claims, granularity response) once its claims so far make abstaining certain.",
+    )
     error_budget: float = Field(
-        default=0.01, gt=0, lt=1, description="Chance of another winner that stopping `confident` may take."
+        default=0.01,
+        gt=0,
+        lt=1,
+        description="Chance of another winner that stopping `confident` may take. It is "
+        "reckoned with samples that are exchangeable, a uniform prior on how the leader and each rival share them, and "
+        "samples to come that all vote in full for one of the two: where wrong answers arrive first, it is exceeded.",
     )
     max_tokens: int | None = Field(default=None, ge=1, description="Longest output of one sample, in tokens.")
     temperature: float | None = Field(default=None, ge=0, le=2)

@@ -46,11 +46,13 @@ class SampleDone:
 
 @dataclass(frozen=True, slots=True)
 class Final:
-    """The answer, with what the server's books need: how the samples could be read, how the chosen one ended."""
+    """The answer, with what the server's books need: how the samples could be read, how the chosen one ended, and how
+    many tokens those stopped early could still have cost at most."""
 
     answer: Answer
     states: tuple[State, ...]
     finish_reason: Ending
+    tokens_spared: int = 0
 
 
 Event = Progress | Delta | ClaimGiven | Reset | SampleDone | Final

@@ -42,6 +42,12 @@ class Plan:
         return self.granularity == "claims" or at_no_risk or self.include_withheld
 
     @property
+    def rule(self) -> SelectionRule:
+        """What the vote counts. Where no sample states a confidence every rule comes to the majority's winner, which
+        knows that none will: it may stop on the members alone."""
+        return "majority" if self.contract == "explicit_risk" else self.selection
+
+    @property
     def gives_up(self) -> bool:
         """Whether a single sample may be stopped once its claims so far leave no hope of an answer."""
         on_claims_alone = self.contract == "claims" and self.confidence_source == "verbalized"

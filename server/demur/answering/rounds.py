@@ -22,6 +22,11 @@ class Round(Protocol):
     def samples(self) -> Sequence[Sample]: ...
 
     @property
+    def stopped(self) -> Sequence[Sample]:
+        """Those that did not come to their end."""
+        ...
+
+    @property
     def over(self) -> bool:
         """Whether the samples that still run cannot matter any more."""
         ...
@@ -57,6 +62,10 @@ class OneSample:
         return [self._sample]
 
     @property
+    def stopped(self) -> Sequence[Sample]:
+        return [] if self._ended else [self._sample]
+
+    @property
     def over(self) -> bool:
         hopeless = beyond_hope(self._sample.running_confidence, self._plan.risk_threshold)
         return self._plan.gives_up and hopeless and not self._ended
@@ -82,11 +91,16 @@ class ManySamples:
         self._plan = plan
         self._key_of = key_of
         self._samples = [Sample(plan) for _ in range(plan.samples)]
-        self._vote = Vote(plan.selection, plan.samples, plan.stopping, plan.error_budget)
+        self._vote = Vote(plan.rule, plan.samples, plan.stopping, plan.error_budget)
 
     @property
     def samples(self) -> Sequence[Sample]:
         return self._samples
+
+    @property
+    def stopped(self) -> Sequence[Sample]:
+        ended = {voter.id for voter in self._vote.samples}
+        return [sample for i, sample in enumerate(self._samples) if i not in ended]
 
     @property
     def over(self) -> bool:
@@ -112,6 +126,12 @@ class ManySamples:
 def written(current: Round) -> int:
     """Tokens of all samples so far; where the engine does not count them, chunks."""
     return sum(sample.tokens for sample in current.samples)
+
+
+def spared(current: Round, max_tokens: int) -> int:
+    """Tokens that the samples stopped before their end could still have cost, each up to `max_tokens`. They would
+    hardly all have become that long: an upper bound."""
+    return sum(max(max_tokens - sample.tokens, 0) for sample in current.stopped)
 
 
 def usage_of(current: Round) -> Usage:

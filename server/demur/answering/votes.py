@@ -13,11 +13,10 @@ KeyOf = Callable[[str], Awaitable[str | None]]
 
 
 def keys_by(grader: Grader | None) -> KeyOf:
-    """Keys for the answers of one vote. Without a grader formulas are compared as they are written."""
+    """Keys for the answers of a vote. Without a grader formulas are compared as they are written."""
     if grader is None:
         return lambda answer: asyncio.to_thread(answer_key, answer)
-    session = grader.session()
-    return lambda answer: grader.run(session.key, answer)
+    return lambda answer: grader.run(grader.key, answer)
 
 
 async def vote_of(i: int, completion: Completion, key_of: KeyOf) -> Sample:

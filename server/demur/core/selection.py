@@ -222,13 +222,9 @@ def _by_members(tallies: list[Tally], k: int, remaining: int, error_budget: floa
 
 
 def _by_total(tallies: list[Tally], k: int, remaining: int, error_budget: float) -> bool:
-    """Votes in units of the largest confidence seen, drawn towards 1 while few are seen: no vote to come is taken to
-    weigh more. Without any confidence the members decide, as in the rank."""
-    stated = sum(t.stated for t in tallies)
-    if not stated:
-        return _by_members(tallies, k, remaining, error_budget)
-    unit = (stated * max(t.top for t in tallies) + SCALE) / (stated + 1)
-    return certain([t.total / unit for t in tallies], remaining, threshold(k, error_budget))
+    """Each vote to come is taken to weigh a full 1, whatever was stated so far: one sure sample outweighs many doubtful
+    ones. A missing confidence weighs nothing, so a vote in which none was stated yet stays open."""
+    return certain([t.total / SCALE for t in tallies], remaining, threshold(k, error_budget))
 
 
 def _by_top(tallies: list[Tally], k: int, remaining: int, error_budget: float) -> bool:

@@ -24,7 +24,8 @@ class Population:
 
     `difficulty` and `spread` are mean and deviation over problems; `seen` scales the part of it that the signal shows;
     `blur` and `noise` are the deviations of the signal's error per problem and per sample. The stated log odds are the
-    calibrated ones times `stretch` plus `shift`, written with `decimals` decimals.
+    calibrated ones times `stretch` plus `shift`, written with `decimals` decimals. A share `silent` of the
+    samples states none.
     """
 
     difficulty: float = 1.5
@@ -36,19 +37,25 @@ class Population:
     stretch: float = 1.0
     shift: float = 0.0
     decimals: int = 2
+    silent: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Tied:
-    """Every problem has a few equally likely answers, and confidences that say nothing: one is drawn of `stated`."""
+    """Every problem has a few equally likely answers, and confidences that say nothing: one is drawn of `stated`, of
+    which any may stand there several times. A share `silent` of the samples states none."""
 
     answers: int = 2
     stated: tuple[float, ...] = (0.5,)
+    silent: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """Samples of many problems: arrays [problems, samples]. Group 0 holds the right answer."""
+    """Samples of many problems: arrays [problems, samples]. Group 0 holds the right answer.
+
+    A confidence that a sample does not state is nan.
+    """
 
     groups: NDArray[np.int64]
     confidences: NDArray[np.float64]
@@ -70,20 +77,38 @@ POPULATIONS: Mapping[str, Population | Tied] = {
     "ties": Tied(),
     "ties, three answers": Tied(answers=3),
     "ties, coarse": Tied(stated=(0.3, 0.6, 0.9)),
+    "ties, rarely sure": Tied(stated=(*[0.1] * 15, 1.0)),
+    "ties, mostly silent": Tied(silent=0.8),
+    "half silent": Population(silent=0.5),
+    "almost silent": Population(silent=0.95),
 }
 
 
 def draw(population: Population | Tied, problems: int, k: int, rng: np.random.Generator) -> Draw:
     """`k` samples of each of `problems` problems."""
-    if isinstance(population, Tied):
-        groups = rng.integers(0, population.answers, (problems, k))
-        return Draw(groups, rng.choice(np.array(population.stated), (problems, k)))
+    drawn = (
+        _tied(population, problems, k, rng) if isinstance(population, Tied) else _drawn(population, problems, k, rng)
+    )
+    return _some_silent(drawn, population.silent, rng) if population.silent else drawn
+
+
+def _tied(population: Tied, problems: int, k: int, rng: np.random.Generator) -> Draw:
+    groups = rng.integers(0, population.answers, (problems, k))
+    return Draw(groups, rng.choice(np.array(population.stated), (problems, k)))
+
+
+def _drawn(population: Population, problems: int, k: int, rng: np.random.Generator) -> Draw:
     difficulty = rng.normal(population.difficulty, population.spread, (problems, 1))
     right = rng.random((problems, k)) < _sigmoid(difficulty)
     groups = np.where(right, 0, _wrong_answers(problems, k, rng))
     signal = population.seen * difficulty + population.discrimination * (right - 0.5)
     signal += rng.normal(0, population.blur, (problems, 1)) + rng.normal(0, population.noise, (problems, k))
     return Draw(groups, _stated(population, signal))
+
+
+def _some_silent(samples: Draw, share: float, rng: np.random.Generator) -> Draw:
+    silent = rng.random(samples.groups.shape) < share
+    return Draw(samples.groups, np.where(silent, np.nan, samples.confidences))
 
 
 def right_ones_late(samples: Draw, lag: float, rng: np.random.Generator) -> Draw:

@@ -17,10 +17,8 @@ T = TypeVar("T")
 
 LIMIT = 0.3
 """Seconds of processor time one formula may cost."""
-SHORTEST = 0.005
-"""A formula gets at least this long, which is enough for most, however many of its vote were stopped before it."""
-MOST_STOPPED = 32
-"""Formulas stopped in one vote before the rest of it is compared as written."""
+BUDGET = 1.0
+"""Seconds of processor time that all formulas of one answer may cost. The rest of it is compared as written."""
 CACHED = 8_192
 
 Question = tuple[str, ...]
@@ -38,7 +36,7 @@ class Grader:
             raise ValueError(f"workers must be at least 1, not {workers}")
         self._size = workers
         self._processes: SimpleQueue[Process] = SimpleQueue()
-        self._known: OrderedDict[Question, Any] = OrderedDict()
+        self._known: OrderedDict[Question, dict[str, Any]] = OrderedDict()
         self._lock = threading.Lock()
         self._threads: ThreadPoolExecutor | None = None
 
@@ -76,68 +74,70 @@ class Grader:
         return [process.pid for process in idle]
 
     def session(self) -> "Session":
-        """For one vote: what its hostile answers may cost together is bounded."""
+        """For one answer or one comparison: what it may cost is bounded."""
         return Session(self)
 
     def same(self, a: str, b: str) -> bool:
         """`demur.core.equivalence.same_answer`."""
-        return self.session().same(a, b)
+        return equivalence.same_answer(a, b, self.session())
 
     def correct(self, answer: str | None, ground_truth: Any) -> bool:
         """`demur.core.equivalence.is_correct`."""
-        return self.session().correct(answer, ground_truth)
+        return equivalence.is_correct(answer, ground_truth, self.session())
 
     def key(self, answer: str) -> str | None:
         """`demur.core.equivalence.answer_key`."""
-        return self.session().key(answer)
+        return equivalence.answer_key(answer, self.session())
 
     def group(self, answers: Sequence[str | None]) -> list[int | None]:
-        """`demur.core.equivalence.group_answers`."""
-        return self.session().group(answers)
+        """`demur.core.equivalence.group_answers`: costs at most a second of a worker's time for each answer."""
+        return equivalence.group_by(answers, self.key)
 
     async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Call any of the above, or a session's, from asyncio. At most `workers` calls run at once."""
+        """Call any of the above from asyncio. At most `workers` calls run at once."""
         if self._threads is None:
             raise GraderError("the grader is not running; call start() first")
         return await asyncio.get_running_loop().run_in_executor(self._threads, lambda: function(*args, **kwargs))
 
-    def ask(self, operation: str, *formulas: str, limit: float) -> Any | None:
-        """The worker's value, or None where it has none or was stopped. Raises GraderError."""
+    def ask(self, operation: str, *formulas: str) -> tuple[Any | None, float]:
+        """The worker's value, None where it has none, and the seconds of processor time it took when it was found.
+
+        Raises TookTooLong, or GraderError.
+        """
         question = (operation, *formulas)
         with self._lock:
-            if question in self._known:
+            reply = self._known.get(question)
+            if reply is not None:
                 self._known.move_to_end(question)
-                return self._known[question]
-        reply = self._reply(question, limit)
-        value = reply.get("value")
-        if reply.get("failed") != "time" or limit >= LIMIT:
-            self._remember(question, value)
+        if reply is None:
+            reply = self._reply(question)
+            self._remember(question, reply)
         if reply.get("failed") == "time":
             raise TookTooLong
-        return value
+        return reply.get("value"), reply["seconds"]
 
-    def _reply(self, question: Question, limit: float) -> dict[str, Any]:
+    def _reply(self, question: Question) -> dict[str, Any]:
         """Ask a worker, replacing it once if it is gone."""
         if self._threads is None:
             raise GraderError("the grader is not running; call start() first")
         process = self._processes.get()
         try:
-            reply = process.ask(question[0], question[1:], limit)
+            reply = process.ask(question[0], question[1:], LIMIT)
             if reply is None:
                 process.close()
                 process = Process()
                 process.wait_until_ready()
-                reply = process.ask(question[0], question[1:], limit)
+                reply = process.ask(question[0], question[1:], LIMIT)
         finally:
             self._processes.put(process)
         if reply is None:
             raise GraderError("the grading process died twice over one formula")
         return reply
 
-    def _remember(self, question: Question, value: Any) -> None:
-        """Also what took too long, so that it costs its limit once. Not what had less than the full limit."""
+    def _remember(self, question: Question, reply: dict[str, Any]) -> None:
+        """Also that it took too long: it costs its limit once, and is stopped again whenever it is asked for."""
         with self._lock:
-            self._known[question] = value
+            self._known[question] = reply
             if len(self._known) > CACHED:
                 self._known.popitem(last=False)
 
@@ -160,46 +160,29 @@ class TookTooLong(Exception):
 
 
 class Session:
-    """A Grader for the answers of one vote.
+    """A Grader for one answer, or for one comparison: a `demur.core.equivalence.Algebra`.
 
-    Each formula that has to be stopped leaves the next a third of its time, down to `SHORTEST`: however many hostile
-    answers a vote holds, they cost less than a second together, and the honest ones among them are still read.
+    Each formula has the same time, whatever came before it; what one answer costs in all is bounded, and takes nothing
+    from any other. What is remembered costs as much as it did, so that an answer is read alike each time.
     """
 
     def __init__(self, grader: Grader) -> None:
         self._grader = grader
-        self.stopped = 0
-        """Formulas that had to be stopped."""
-
-    @property
-    def limit(self) -> float:
-        """Seconds of processor time the next formula may cost."""
-        return max(LIMIT / 3**self.stopped, SHORTEST) if self.stopped < MOST_STOPPED else 0.0
-
-    def same(self, a: str, b: str) -> bool:
-        return equivalence.same_answer(a, b, self)
-
-    def correct(self, answer: str | None, ground_truth: Any) -> bool:
-        return equivalence.is_correct(answer, ground_truth, self)
-
-    def key(self, answer: str) -> str | None:
-        return equivalence.answer_key(answer, self)
-
-    def group(self, answers: Sequence[str | None]) -> list[int | None]:
-        return equivalence.group_answers(answers, self)
+        self._spent = 0.0
 
     def canonical(self, latex: str) -> str | None:
-        """For `demur.core.equivalence.Algebra`."""
         return self._ask("canonical", latex) if equivalence.is_tame(latex) else None
 
     def equal(self, latex: str, other: str) -> bool:
-        """For `demur.core.equivalence.Algebra`."""
         tame = equivalence.is_tame(latex) and equivalence.is_tame(other)
         return bool(self._ask("equal", latex, other)) if tame else False
 
     def _ask(self, operation: str, *formulas: str) -> Any | None:
-        try:
-            return self._grader.ask(operation, *formulas, limit=self.limit) if self.limit else None
-        except TookTooLong:
-            self.stopped += 1
+        if self._spent + LIMIT > BUDGET:
             return None
+        try:
+            value, seconds = self._grader.ask(operation, *formulas)
+        except TookTooLong:
+            value, seconds = None, LIMIT
+        self._spent += seconds
+        return value

@@ -5,7 +5,7 @@ and replaced by a fork, which takes milliseconds where a new interpreter takes s
 looks at an answer itself, so nothing written in one can stop it.
 
 Request: {"op": "canonical" | "equal", "args": [...], "limit": seconds of processor time}.
-Reply: {"value": ...} or {"failed": "time" | "error"}.
+Reply: {"value": ...} or {"failed": "time" | "error"}; with {"seconds": of processor time} unless it ran out of it.
 """
 
 import json
@@ -14,6 +14,7 @@ import resource
 import select
 import signal
 import sys
+import time
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
@@ -67,11 +68,13 @@ def _serve(requests: BinaryIO, replies: BinaryIO, operations: dict[str, Callable
     for line in requests:
         request = json.loads(line)
         signal.setitimer(signal.ITIMER_PROF, request["limit"])
+        before = time.process_time()
         try:
-            reply = {"value": operations[request["op"]](*request["args"])}
+            reply: dict[str, Any] = {"value": operations[request["op"]](*request["args"])}
         except Exception as error:  # noqa: BLE001 - whatever algebra makes of a formula, it is only this formula's
             reply = {"failed": "error", "why": type(error).__name__}
         signal.setitimer(signal.ITIMER_PROF, 0)
+        reply["seconds"] = time.process_time() - before
         replies.write(json.dumps(reply).encode() + b"\n")
         replies.flush()
     os._exit(0)

@@ -59,16 +59,17 @@ _COMMANDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\\(?:mathbb|mathbf)\s*\{?R\}?", r"\\mathbb{R}"),
     )
 )
-_TWICE_ESCAPED = re.compile(r"\\\\(?=(?:[dt]?frac|sqrt|text|pi|boxed|left|right)(?![a-zA-Z]))")
-_TEXT = re.compile(r"\\(?:text(?:bf|it|rm|tt|normal)?|math(?:rm|bf|it|sf)|mbox|operatorname)\s*\{([^{}\\]*)\}")
+_TWICE_ESCAPED = re.compile(r"(?<!\\)\\{2,}+(?=(?:[dt]?frac|sqrt|text|pi|boxed|left|right)(?![a-zA-Z]))")
+_TEXT = re.compile(r"(\\(?:text(?:bf|it|rm|tt|normal)?|math(?:rm|bf|it|sf)|mbox|operatorname)\s*\{)|[{}\\]")
 _WRAPPERS = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"), ("**", "**"), ("`", "`"))
 _INLINE = re.compile(r"(?<!\\)\$(?! )([^$]{1,400}?)(?<![ \\])\$")
 _LEAD_IN = re.compile(
-    r"(?:so |thus,? |hence,? |therefore,? )?(?:the |my )?(?:final |correct )?answer is:?\s+(?=\S)", re.IGNORECASE
+    r"(?:(?:so |thus,? |hence,? |therefore,? )?(?:the |my )?(?:final |correct )?answer is:?\s+(?=\S))+", re.IGNORECASE
 )
-_BOX = re.compile(r"\\(?:boxed|fbox|framebox)\s*\{")
+_BOX = re.compile(r"(\\(?:boxed|fbox|framebox)\s*\{)|[{}]")
 _SPACES = re.compile(r"\s+")
 _PASSES = 24
+"""Far more than any answer needs: what can be nested at will is peeled in one pass."""
 
 
 def normalise(answer: str) -> str:
@@ -92,12 +93,12 @@ def _one_pass(text: str) -> str:
     text = _RAISED.sub(lambda m: "^{" + m[0].translate(_SUPERSCRIPTS) + "}", text)
     text = unicodedata.normalize("NFKC", text).translate(_SYMBOLS)
     text = _LEAD_IN.sub("", text, count=1) if _LEAD_IN.match(text) else text
-    text = _INLINE.sub(r"\1", _unboxed(_unwrap(text)))
+    text = _INLINE.sub(r"\1", _peeled(_unwrap(text), _BOX))
     if "\\begin" not in text:
         text = _TWICE_ESCAPED.sub(r"\\", text)
     for pattern, replacement in _COMMANDS:
         text = pattern.sub(replacement, text)
-    text = _TEXT.sub(r" \1 ", text)
+    text = _peeled(text, _TEXT, " ", plain_only=True)
     text = _SPACES.sub(" ", text).strip()
     return _without_full_stop(text)
 
@@ -119,21 +120,27 @@ def _unwrap(text: str) -> str:
     return text
 
 
-def _unboxed(text: str) -> str:
-    """Without the first box, wherever it stands: "\\boxed{5} cm" is 5 cm."""
-    box = _BOX.search(text)
-    end = None if box is None else _closing_brace(text, box.end())
-    return text if box is None or end is None else text[: box.start()] + text[box.end() : end] + text[end + 1 :]
-
-
-def _closing_brace(text: str, start: int) -> int | None:
-    """Where the brace that opened just before `start` is closed."""
-    depth = 1
-    for i in range(start, len(text)):
-        depth += (text[i] == "{") - (text[i] == "}")
-        if depth == 0:
-            return i
-    return None
+def _peeled(text: str, marks: re.Pattern[str], instead: str = "", *, plain_only: bool = False) -> str:
+    r"""With `instead` for the commands of the first group of `marks` and for the braces that close them, all of them in
+    one pass: "\boxed{5} cm" is 5 cm. `marks` also matches every other brace, and with `plain_only` whatever a command
+    to be peeled must not hold. Linear.
+    """
+    pieces: list[str] = []
+    opened: list[tuple[int, bool]] = []
+    rough = -1
+    position = 0
+    for mark in marks.finditer(text):
+        pieces += text[position : mark.start()], mark[0]
+        position = mark.end()
+        if mark[0].endswith("{"):
+            opened.append((len(pieces) - 1, mark[1] is not None))
+            continue
+        start, peels = opened.pop() if mark[0] == "}" and opened else (0, False)
+        if peels and (rough < start or not plain_only):
+            pieces[start] = pieces[-1] = instead
+        else:
+            rough = len(pieces) - 1
+    return "".join([*pieces, text[position:]])
 
 
 def _without_full_stop(text: str) -> str:

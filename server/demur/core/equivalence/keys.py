@@ -1,7 +1,7 @@
 """The relation: keys that are equal for equal answers, and the pair check that grading uses."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from demur.core.equivalence.clean import normalise
@@ -63,12 +63,17 @@ def group_answers(answers: Sequence[str | None], algebra: Algebra | None = None)
 
     The partition is the same for every order of the answers. One key for each distinct answer is worked out.
     """
+    return group_by(answers, lambda answer: answer_key(answer, algebra))
+
+
+def group_by(answers: Sequence[str | None], key_of: Callable[[str], str | None]) -> list[int | None]:
+    """`group_answers` with any keys."""
     keys: dict[str, str | None] = {}
     numbers: dict[str, int] = {}
     groups: list[int | None] = []
     for answer in answers:
         if answer is not None and answer not in keys:
-            keys[answer] = answer_key(answer, algebra)
+            keys[answer] = key_of(answer)
         key = None if answer is None else keys[answer]
         groups.append(None if key is None else numbers.setdefault(key, len(numbers)))
     return groups

@@ -3,9 +3,15 @@
 import re
 import unicodedata
 
-_APOSTROPHES = re.compile(r"['`´.]")
-_PUNCTUATION = re.compile(r"[^\w\s]|_")
-_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
+_LEADING_POINT = re.compile(r"(?<![\w.])\.(?=\d)")
+_APOSTROPHES = re.compile(r"['`´]|(?<!\d)\.|\.(?!\d)")
+_PUNCTUATION = re.compile(
+    r"((?<=\d)\.(?=\d)"  # 1.5
+    r"|(?<![\w.)\]}])-(?=\d)"  # at most -2, but not COVID-19 or 2024-03-05
+    r"|(?<=\w)[+#-]++(?!\w))"  # O+, O-, C++, F#
+    r"|[^\w\s]|_"
+)
+_ARTICLES = re.compile(r"\b(?:(?:an|the)\b(?![+#-])|a(?=\s+\S))")  # the A of "vitamin A" and of "A+" is none
 _WORD = re.compile(r"[A-Za-z]{3,}")
 _ONLY_LETTERS = re.compile(r"[^\W\d_](?:[ .'&]*[^\W\d_])+[ .']*")
 _COMMAND = re.compile(r"\\[A-Za-z]+")
@@ -39,9 +45,11 @@ def has_words(normalised: str) -> bool:
 
 
 def text_key(normalised: str) -> str:
-    """Without case, accents, articles, punctuation and layout; the bare text when nothing else is left of it."""
+    """Without case, accents, articles, layout, and the punctuation that tells no two answers apart; the bare text when
+    nothing else is left of it."""
     folded = unicodedata.normalize("NFKD", normalised.casefold().replace("&", " and "))
     plain = "".join(character for character in folded if not unicodedata.combining(character))
-    plain = _PUNCTUATION.sub(" ", _APOSTROPHES.sub("", plain))
+    plain = _APOSTROPHES.sub("", _LEADING_POINT.sub("0.", plain))
+    plain = _PUNCTUATION.sub(lambda mark: mark[1] or " ", plain)
     key = " ".join(_ARTICLES.sub(" ", plain).split())
     return key or " ".join(plain.split()) or " ".join(folded.split())

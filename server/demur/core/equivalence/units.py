@@ -63,9 +63,21 @@ _BARE_LETTERS = {"m", "g", "s", "h", "l"}
 _SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 _NUMERALS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen twenty"
+    "eighteen nineteen"
 )
-_WORDS: dict[str, int] = {word: i for i, word in enumerate(re.findall("[a-z]+", _NUMERALS))}
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+
+
+def _number_words() -> dict[str, int]:
+    """Up to ninety-nine."""
+    small = {word: i for i, word in enumerate(re.findall("[a-z]+", _NUMERALS))}
+    tens = {word: 10 * i for i, word in enumerate(re.findall("[a-z]+", _TENS), 2)}
+    digits = [(word, i) for word, i in small.items() if 0 < i < 10]
+    compound = {f"{ten}{by}{word}": n + i for ten, n in tens.items() for word, i in digits for by in " -"}
+    return small | tens | compound
+
+
+_WORDS = _number_words()
 _NO_UNITS = word_set(
     "pi and or to mod am pm ad bc bce ce th st nd rd sin cos tan cot sec csc log ln exp sqrt more less"
 )
