@@ -1,4 +1,4 @@
-"""Replicas of the server on a Ray cluster: `serve deploy deploy/ray_serve.yaml`, or with KubeRay kuberay/rayservice.yaml.
+"""Replicas of the server on a Ray cluster: `serve deploy deploy/ray_serve.yaml`; KubeRay takes kuberay/rayservice.yaml.
 
 Each replica is the whole server: FastAPI app, admission, engine. Ray Serve starts replicas, spreads requests over them,
 replaces those that die and decides how many there are; parallelism inside a replica is vLLM's, through `engine_args`.

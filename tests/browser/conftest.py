@@ -106,7 +106,9 @@ def serve() -> Iterator[Callable[..., tuple[str, ScriptedEngine]]]:
         ) -> tuple[str, ScriptedEngine]:
             engine = source if isinstance(source, ScriptedEngine) else ScriptedEngine(source)
             model = {"name": "demur-test", "calibrated": True, "contracts": ["response", "claims", "explicit_risk"]}
-            app = create_app(engine, Manifest.model_validate(model | (manifest or {})), Settings(**settings), critic=critic)
+            app = create_app(
+                engine, Manifest.model_validate(model | (manifest or {})), Settings(**settings), critic=critic
+            )
             return stack.enter_context(serving(front(app) if front else app)), engine
 
         yield start

@@ -51,8 +51,12 @@ def _verl(config: DictConfig) -> None:
 
 
 def _exact(config: DictConfig) -> None:
+    import torch
+
     from demur_training.exact_loop import train
 
+    if config.trainer.device == "cpu":  # too small for threads to share: they would wait for each other
+        torch.set_num_threads(1)
     train(config)
 
 
