@@ -4,6 +4,7 @@
 Nor is what needs the folder of a run: python -m bench replay RUN
 """
 
+import importlib
 import runpy
 import sys
 from pathlib import Path
@@ -26,7 +27,7 @@ def main() -> None:
     sys.argv[1:] = []  # each benchmark reads its own arguments when it is run by itself
     for name in wanted:
         print(f"== {name}", file=sys.stderr, flush=True)
-        runpy.run_module(f"bench.{name}", run_name="__main__")
+        importlib.import_module(f"bench.{name}").main()  # by its name: what it hands to processes can be found there
 
 
 if __name__ == "__main__":

@@ -72,18 +72,19 @@ def malformed(seconds: float, size: int) -> Result:
         ran = _schemathesis(served.port, size // 2)
         after = asyncio.run(_afterwards(served.port))
         failures = served.log.read_text().count('"level": "error"')
-    total = sum(after.values())
+    generated = int(found[1]) if (found := re.search(r"(\d+) generated", ran)) else 0
+    total = sum(by_hand.values()) + generated
     return Result(
         f"{total} malformed requests",
         {
             "by hand: replies by status": _listed(by_hand),
-            "all: replies by status": _listed(after),
+            "counted by the server, by status": _listed(after),
             "schemathesis": ran,
         },
         {
             "no reply is a 5xx": not [status for status in (*after, *by_hand) if status.startswith("5")],
             "no failure in the server's log": failures == 0,
-            "as many as were to be sent": total + by_hand["closed"] + by_hand["waiting"] >= 0.9 * size,
+            "as many as were to be sent": total >= 0.9 * size,
         },
     )
 

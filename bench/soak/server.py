@@ -33,11 +33,13 @@ ROOT = Path(__file__).parents[2]
 def script(messages: Sequence[Message]) -> Script:
     """As many words as asked for, then the nonce as the answer."""
     asked = unwrap(messages[-1]["content"]).question
-    fields = dict(re.findall(r"(\w+)=(\S+)", asked))
-    if not {"nonce", "words", "delay", "width"} <= fields.keys():
+    wanted = re.search(r"nonce=(\S+) words=(\d{1,6}) delay=(\d+(?:\.\d+)?) width=(\d{1,6})(?!\S)", asked)
+    if wanted is None:
         return Script(["Answer: none\nConfidence: 0.5"])
-    words = " ".join(["w" * int(fields["width"])] * int(fields["words"]))
-    return Script([f"{words}\nAnswer: {fields['nonce']}\nConfidence: 0.9"], delay=float(fields["delay"]))
+    nonce, words, delay, width = wanted.groups()
+    return Script(
+        [f"{' '.join(['w' * int(width)] * int(words))}\nAnswer: {nonce}\nConfidence: 0.9"], delay=float(delay)
+    )
 
 
 @dataclass(frozen=True, slots=True)

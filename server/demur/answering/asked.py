@@ -87,7 +87,7 @@ class Asked(BaseModel):
         description="How one of several samples is chosen: the group of equal answers with the highest confidence "
         "(`maxconf`), the largest sum of confidences (`majconf`) or the most samples (`majority`). Ties are broken by "
         "what the rule counts next, then by the smaller canonical answer, never by the order of arrival. The "
-        "confidence is the highest that a sample of the chosen group states; for `majority` their log odds, added up.",
+        "confidence is the highest that the chosen group states; for `majority` the mean of their log odds.",
     )
     stopping: Stopping = Field(
         default="none",
