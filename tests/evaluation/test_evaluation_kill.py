@@ -44,7 +44,10 @@ def test_control_c_says_how_to_go_on(host, command, tmp_path):
 
     host.troubles = {"6": deque(["hang"])}
     reached = host.reach("6")
-    process = subprocess.Popen([*command, "--concurrency", "1"], stderr=subprocess.PIPE, text=True)
+    at_a_prompt = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731  a shell's background job ignores it
+    process = subprocess.Popen(
+        [*command, "--concurrency", "1"], stderr=subprocess.PIPE, text=True, preexec_fn=at_a_prompt
+    )
     assert reached.wait(60)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)

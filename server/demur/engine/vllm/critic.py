@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from demur.engine.base import EngineError
 from demur.engine.vllm.guardian import Guardian
-from demur.engine.vllm.launching import existing, import_vllm, launch
+from demur.engine.vllm.launching import existing, import_vllm, land, launch
 from demur.engine.vllm.translating import translated_errors
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class VLLMCritic:
 
     async def close(self) -> None:
         """End the child processes; takes a few seconds."""
-        await asyncio.to_thread(self._llm.shutdown)
+        await land(self._llm)
         self._guardian.dismiss()
 
 

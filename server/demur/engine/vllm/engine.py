@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from demur.engine.base import Chunk, Message, Prompt, PromptTooLong, Sampling, Trace
 from demur.engine.vllm.guardian import Guardian
-from demur.engine.vllm.launching import existing, import_vllm, launch
+from demur.engine.vllm.launching import existing, import_vllm, land, launch
 from demur.engine.vllm.spelling import pieces
 from demur.engine.vllm.translating import chunk, sampling_params, translated_errors
 
@@ -122,7 +122,7 @@ class VLLMEngine:
 
     async def close(self) -> None:
         """End the child processes; takes a few seconds. Streams still open raise EngineDead."""
-        await asyncio.to_thread(self._llm.shutdown)
+        await land(self._llm)
         self._guardian.dismiss()
 
     async def _warm_up(self, constraints: Sequence[str]) -> None:

@@ -51,6 +51,14 @@ async def launch(model: str, given: Mapping[str, Any], share: float = 1.0) -> "t
     return llm, [process for process in engine_processes() if process not in others]
 
 
+async def land(llm: "AsyncLLM") -> None:
+    """End an engine's processes; takes a few seconds. Streams still open raise EngineDead."""
+    listener = llm.output_handler
+    if listener is not None and llm.get_num_unfinished_requests() == 0:
+        listener.cancel()  # with nobody to tell, it would only write a traceback to the log: the engine is gone
+    await asyncio.to_thread(llm.shutdown)
+
+
 def _launch(model: str, given: Mapping[str, Any], share: float) -> "AsyncLLM":
     try:
         return _without_interrupts(engine_arguments(model, given, share))
