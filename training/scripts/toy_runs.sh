@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The toy task by PPO, by GRPO, by the exact form and by that form's sampled twin, and without learning: about half an
-# hour on two cores. Fails when a run that should have learned did not, or the one that cannot did. Draws the curves.
+# The toy task by PPO, by GRPO, by the exact form and by that form's sampled twin, and without learning.
+# Fails when a run that should have learned did not, or the one that cannot did. Draws the curves.
 #
 #   training/scripts/toy_runs.sh FOLDER [PICTURES]
 set -euo pipefail
