@@ -102,7 +102,7 @@ class Asked(BaseModel):
         lt=1,
         description="Chance of another winner that stopping `confident` may take. It is "
         "reckoned with samples that are exchangeable, a uniform prior on how the leader and each rival share them, and "
-        "samples to come that all vote in full for one of the two: not promised where wrong answers tend to come first.",
+        "samples to come that all vote in full for one of the two: not promised where wrong answers come first.",
     )
     max_tokens: int | None = Field(default=None, ge=1, description="Longest output of one sample, in tokens.")
     temperature: float | None = Field(default=None, ge=0, le=2)
