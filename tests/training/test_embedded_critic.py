@@ -21,7 +21,7 @@ def folder(tmp_path_factory):
 
 def some_samples(vocabulary):
     return [
-        Sample(i, problem, contract, tuple(vocabulary.encode(f"Answer: {i}\nConfidence: 0.50")), "", True, Graded(False, False, 0.5))
+        Sample(i, problem, contract, tuple(vocabulary.encode(f"Answer: {i}\nConfidence: 0.50")), (), "", True, Graded(False, False, 0.5))
         for i, (problem, contract) in enumerate(zip(distinct("train", 6, 0), ["response", "claims"] * 3, strict=True))
     ]  # fmt: skip
 

@@ -33,8 +33,11 @@ SMALL = plan.Plan(
     warm=(6, 3),
     school=(0, 0),
     precision="float32",
+    graded=(2, 2),
     sampled=(4, 2),
-    samples=2,
+    fresh=(4, 2),
+    checked=(4, 2),
+    doubted=3,
     measured=(4, 2),
     batch=8,
     limits=(12, 12),
@@ -128,26 +131,32 @@ def test_killed_sampling_goes_on_and_gives_the_same(folder, tmp_path):
 def test_the_whole_run_writes_every_stage_and_an_artefact(folder, tmp_path):
     shop = Workshop(folder, tmp_path / "run", SMALL)
     shop.run()
-    for name in ("warm-start/adapter.pt", "samples/response.jsonl", "histogram.txt", "empirical/adapter.pt"):
+    for name in (
+        "warm-start/adapter.pt",
+        "samples/graded-response.jsonl",
+        "samples/fresh-claims.jsonl",
+        "histogram.txt",
+        "empirical/adapter.pt",
+    ):
         assert (shop.out / name).exists()
     tables = {"validation": json.loads((shop.out / "table-validation.json").read_text())}
     assert set(tables["validation"]) >= {"warm-start, response", "lookup table, response", "critic, claims"}
     out = tmp_path / "artefact"
-    size = artefact.export(shop.model("settle"), SMALL, tables, "0.0-0.1 3 ###", HEAD, out)
+    size = artefact.export(shop.model("brier"), SMALL, tables, "0.0-0.1 3 ###", HEAD, out)
     assert size == sum(p.stat().st_size for p in out.iterdir() if p.name != "SHA256SUMS")
     manifest = Manifest.load(out)
     assert manifest.contracts == ("response", "claims")
     assert manifest.critic == Critic(path="critic")
     torch.testing.assert_close(load_file(out / "critic.safetensors"), HEAD)
     assert "lookup table, response" in (out / "README.md").read_text()
-    assert Manifest.load(shop.out / "merged").name == artefact.NAME
+    assert Manifest.load(shop.merged()).name == artefact.NAME
     tensors = load_file(out / "adapter_model.safetensors")
     assert "base_model.model.model.layers.1.self_attn.q_proj.lora_A.weight" in tensors
     assert not any(".layers.0." in name for name in tensors)
 
 
 def table(response: float | None, claims: float) -> dict[str, dict[str, dict[str, float] | None]]:
-    rows = {"settle, response": response, "settle, claims": claims}
+    rows = {"brier, response": response, "brier, claims": claims}
     return {name: {"smece": None if value is None else {"value": value}} for name, value in rows.items()}
 
 
@@ -197,7 +206,7 @@ def test_another_plan_in_the_same_folder_is_refused(folder, tmp_path):
 
 def test_the_time_it_takes_is_told_for_every_stage(folder):
     expected = plan.minutes(SMALL, fresh(folder))
-    assert list(expected) == [*("warm-start", "samples", "empirical", "brier", "settle", "twin", "critic", "measured")]
+    assert list(expected) == [*("warm-start", "samples", "empirical", "fresh", "brier", "critic", "twin", "measured")]
     assert all(cost > 0 for cost in expected.values())
 
 
@@ -223,7 +232,7 @@ def judged(number: int, cell: str, confidence: float | None, valid: bool, claims
     family, size = cell.split("/")
     problem = Problem(family, int(size), (), "?", "1", (Step(1, "+", 2),))
     graded = Graded(valid, confidence is None, confidence, tuple(claims))
-    return Sample(number, problem, "response", (), text, True, graded)
+    return Sample(number, problem, "response", (), (), text, True, graded)
 
 
 def test_figures_stand_beside_a_lookup_table():

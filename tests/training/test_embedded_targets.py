@@ -4,14 +4,18 @@ import random
 
 import pytest
 
+from demur_training.embedded.chances import estimate
 from demur_training.embedded.grading import grade
 from demur_training.embedded.losses import Stated
 from demur_training.embedded.sampling import Sample
-from demur_training.embedded.targets import brier_rows, empirical_rows, problem_success
+from demur_training.embedded.targets import binary_rows, brier_rows, empirical_rows
 from demur_training.embedded.texts import claims_text, response_text
 from demur_training.embedded.tokens import Vocabulary
 from demur_training.graded.mix import draw
 from tiny_digit_model import make_tiny_digit_model
+
+SURE, UNSURE = -0.01, -1.5
+"""Log-probabilities of every token of an output."""
 
 
 @pytest.fixture(scope="module")
@@ -19,67 +23,113 @@ def vocabulary(tmp_path_factory):
     return Vocabulary(make_tiny_digit_model(tmp_path_factory.mktemp("model")))
 
 
-def sample(vocabulary, number, problem, text, contract="response"):
+def sample(vocabulary, number, problem, text, contract="response", logprob=SURE):
     ids = tuple(vocabulary.encode(text))
-    return Sample(number, problem, contract, ids, text, True, grade(problem, contract, text, ended=True))
+    graded = grade(problem, contract, text, ended=True)
+    return Sample(number, problem, contract, ids, (logprob,) * len(ids), text, True, graded)
 
 
 @pytest.fixture
 def answers(vocabulary):
-    """Two problems of one cell: the first right three times of four, the second never."""
+    """Forty problems of one cell: the answers the model was sure of are right nine times in ten, the others once."""
     rng = random.Random(0)
-    one, two = draw("add/2", rng), draw("add/2", rng)
-    right, wrong = response_text(one, 0.5), "Answer: 1\nConfidence: 0.50"
-    return [sample(vocabulary, 0, one, text) for text in (right, right, right, wrong)] + [
-        sample(vocabulary, 1, two, wrong) for _ in range(4)
-    ]
+    found = []
+    for i in range(40):
+        problem, sure = draw("add/2", rng), i % 2 == 0
+        right = (i // 2) % 10 != 0 if sure else (i // 2) % 10 == 0
+        text = response_text(problem, 0.5) if right else "Answer: 1\nConfidence: 0.50"
+        found.append(sample(vocabulary, i, problem, text, logprob=SURE if sure else UNSURE))
+    return found
 
 
-def test_success_is_shrunk_towards_its_cell(answers):
-    success = problem_success(answers)
-    cell = 3 / 8
-    assert success["response", 0, -1] == pytest.approx((3 + 4 * cell) / 8)
-    assert success["response", 1, -1] == pytest.approx((0 + 4 * cell) / 8)
+def test_what_the_model_was_unsure_of_has_the_lower_chance(vocabulary, answers):
+    chances = estimate(answers, vocabulary)
+    sure = [one.whole for one in chances if one.sample.logprobs[0] == SURE]
+    unsure = [one.whole for one in chances if one.sample.logprobs[0] == UNSURE]
+    assert len(sure) == len(unsure) == 20
+    assert sum(sure) / 20 == pytest.approx(0.9, abs=0.07)
+    assert sum(unsure) / 20 == pytest.approx(0.1, abs=0.07)
+    assert sum(one.whole for one in chances) == pytest.approx(20, abs=0.01)
+
+
+def test_a_cell_the_model_fails_has_the_lower_chance(vocabulary):
+    rng = random.Random(1)
+    easy = [draw("add/1", rng) for _ in range(20)]
+    hard = [draw("multiply/44", rng) for _ in range(20)]
+    drawn = [sample(vocabulary, i, p, response_text(p, 0.5)) for i, p in enumerate(easy)]
+    drawn += [sample(vocabulary, i, p, "Answer: 1\nConfidence: 0.50") for i, p in enumerate(hard, 20)]
+    chances = [one.whole for one in estimate(drawn, vocabulary)]
+    assert min(chances[:20]) > 0.7
+    assert max(chances[20:]) < 0.3
+
+
+def test_one_outcome_everywhere_is_its_own_chance(vocabulary, answers):
+    right = [s for s in answers if s.graded.valid]
+    assert {one.whole for one in estimate(right, vocabulary)} == {1.0}
+    assert estimate([], vocabulary) == []
+
+
+def test_only_what_was_said_before_the_confidence_counts(vocabulary, answers):
+    def with_last_line(one, logprob):
+        lines = vocabulary.lines(one.ids)
+        logprobs = tuple(logprob if at == lines[-1] else p for at, p in zip(lines, one.logprobs, strict=True))
+        return Sample(one.problem_id, one.problem, one.contract, one.ids, logprobs, one.text, one.ended, one.graded)
+
+    changed = [with_last_line(one, -random.Random(i).random()) for i, one in enumerate(answers)]
+    expected = [one.whole for one in estimate(answers, vocabulary)]
+    assert [one.whole for one in estimate(changed, vocabulary)] == pytest.approx(expected)
 
 
 def test_violations_teach_no_confidence(vocabulary, answers):
     broken = sample(vocabulary, 0, answers[0].problem, "no form at all")
-    assert problem_success([*answers, broken]) == problem_success(answers)
-    rows = [row() for row in brier_rows([*answers, broken], vocabulary, tokens=500, seed=0)]
-    assert sum(len(row.responses) for row in rows) == len(answers)
+    assert estimate([*answers, broken], vocabulary) == estimate(answers, vocabulary)
 
 
-def test_empirical_rows_restate_the_measured_success(vocabulary, answers):
-    rows = [row() for row in empirical_rows(answers, vocabulary, tokens=800, seed=0, each=4)]
-    texts = sorted({vocabulary.decode(r.ids).rpartition(" ")[2] for row in rows for r in row.responses})
-    assert texts == ["0.19<|im_end|>", "0.56<|im_end|>"]
+def test_empirical_rows_write_the_chance(vocabulary, answers):
+    chances = estimate(answers, vocabulary)
+    rows = [row() for row in empirical_rows(chances, vocabulary, tokens=800, seed=0)]
+    texts = sorted(vocabulary.decode(r.ids).rpartition(" ")[2] for row in rows for r in row.responses)
+    assert texts == sorted(f"{round(one.whole, 2):.2f}<|im_end|>" for one in chances)
 
 
 def test_the_answer_of_a_wrong_output_is_not_imitated_but_its_ending_is(vocabulary, answers):
-    rows = [row() for row in empirical_rows(answers[4:], vocabulary, tokens=800, seed=0, each=1)]
-    (response,) = (r for row in rows for r in row.responses)
-    weights = dict(zip(map(str, range(len(response.ids))), response.weights, strict=True))
-    assert weights["0"] == 0.0
-    assert response.weights[-1] > 0
-    assert sorted(response.weights)[-2:] == [1.0, 1.0]
+    wrong = [one for one in estimate(answers, vocabulary) if not one.sample.graded.valid][:1]
+    (row,) = empirical_rows(wrong, vocabulary, tokens=800, seed=0)
+    (response,) = row().responses
+    assert response.weights[0] == 0.0
+    assert response.weights[-3:] == [1.0, 1.0, 1.0]
 
 
 def test_brier_rows_carry_what_became_of_each_output(vocabulary, answers):
-    rows = [row() for row in brier_rows(answers, vocabulary, tokens=800, seed=0)]
+    chances = estimate(answers, vocabulary)
+    rows = [row() for row in brier_rows(chances, vocabulary, tokens=800, seed=0)]
     notes = [r.note for row in rows for r in row.responses]
-    assert sorted(note.targets for note in notes) == [(0.0,)] * 5 + [(1.0,)] * 3
     assert all(isinstance(note, Stated) and note.valid is None for note in notes)
+    expected = sorted((one.whole + one.sample.graded.valid) / 2 for one in chances)
+    assert sorted(target for note in notes for target in note.targets) == pytest.approx(expected)
+
+
+def test_the_twin_imitates_right_answers_only(vocabulary, answers):
+    rows = [row() for row in binary_rows(answers, vocabulary, tokens=800, seed=0)]
+    responses = [r for row in rows for r in row.responses]
+    assert len(responses) == sum(s.graded.valid for s in answers)
+    assert {weight for r in responses for weight in r.weights} == {1.0}
 
 
 def test_claims_have_a_target_each_and_one_for_their_minimum(vocabulary):
     rng = random.Random(3)
-    problem = draw("sum_times/1", rng)
-    text = claims_text(problem, [0.9, 0.8], rng)
-    first = str(problem.steps[0])
-    spoiled = text.replace(first, f"{problem.steps[0].expression} = 99")
-    drawn = [sample(vocabulary, 0, problem, t, "claims") for t in (text, spoiled)]
-    rows = [row() for row in brier_rows(drawn, vocabulary, tokens=800, seed=0)]
-    notes = {r.note.targets: r.note for row in rows for r in row.responses}
-    assert set(notes) == {(1.0, 1.0), (0.0, 0.0)}
-    assert notes[1.0, 1.0].valid == 1.0
-    assert len(notes[1.0, 1.0].places) == 2
+    drawn = []
+    for i in range(20):
+        problem = draw("sum_times/1", rng)
+        text = claims_text(problem, [0.9, 0.8], rng)
+        spoiled = text.replace(str(problem.steps[0]), f"{problem.steps[0].expression} = 99")
+        drawn.append(sample(vocabulary, i, problem, spoiled if i % 2 else text, "claims"))
+    chances = estimate(drawn, vocabulary)
+    assert {one.outcomes for one in chances} == {(1.0, 1.0), (0.0, 0.0)}
+    rows = [row() for row in brier_rows(chances, vocabulary, tokens=800, seed=0)]
+    notes = [r.note for row in rows for r in row.responses]
+    assert len(notes) == 20
+    for note in notes:
+        assert len(note.places) == len(note.targets) == 2
+        assert note.valid == 1.0  # the final answer stayed right
+    assert sum(note.targets[0] > 0.5 for note in notes) == 10

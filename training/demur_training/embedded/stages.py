@@ -2,18 +2,18 @@
 
 warm-start   the form of both contracts, meaningless confidences
 samples      what that model answers to training problems, and its histogram of difficulty
-empirical    confidences become the measured success of each problem
-brier        each answer's own outcome pulls through the exact expected Brier score
-settle       the same again, holding every token of the outputs: brings the form back
-twin         the same samples and as many steps with a binary reward instead: the baseline, kept out of what ships
-merged       the adapters in the base's weights: a folder that `demur serve --model` takes
+empirical    confidences become the chance of success, as outputs like each one had it
+brier        fresh outputs: what became of each one pulls through the exact expected Brier score
 critic       a value head, fitted on the merged model's own answers
+twin         the warm start's samples and as many steps with a binary reward instead: the baseline, not in what ships
 measured     validation problems, before and after; test problems only when asked for
+
+`merged` within a stage has its adapters in the base's weights: a folder that `demur serve --model` takes.
 """
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import cycle, islice
 from pathlib import Path
@@ -25,26 +25,29 @@ from torch import Tensor
 from demur.core.answers import Contract
 from demur.model.merging import merge
 from demur_training.embedded import critic, losses, measuring, targets, warm_start
-from demur_training.embedded.artefact import manifest, peft_tensors
+from demur_training.embedded.artefact import NAME, manifest, peft_tensors
+from demur_training.embedded.chances import estimate
 from demur_training.embedded.llama import Llama
 from demur_training.embedded.plan import Plan
 from demur_training.embedded.sampling import Sample, Sampling, draw, read_samples
 from demur_training.embedded.tokens import Vocabulary
 from demur_training.embedded.training import Schedule, load_adapter, train
 from demur_training.errors import DataError
+from demur_training.graded import knowledge
 from demur_training.graded.gsm8k import SCHOOL, read_gsm8k
 from demur_training.graded.histogram import chance_by, difficulty, table
 from demur_training.graded.mix import MIX, SHOWN, distinct, problems
 from demur_training.graded.problem import Problem
 from demur_training.graded.splits import Split, split_of
 
-MERGED, FINAL = ".merged", "settle"
+MERGED, FINAL = ".merged", "brier"
 CONTRACTS: tuple[Contract, ...] = ("response", "claims")
 
 
 def with_steps(mix: Mapping[str, float]) -> dict[str, float]:
-    """Without capitals: claims are about calculations, or about there being nothing to know."""
-    return {cell: share for cell, share in mix.items() if not cell.startswith("capital")}
+    """Claims are about calculations, or about there being nothing to know: the other families without steps go."""
+    stepless = knowledge.FAMILIES.keys() - {"unknowable"}
+    return {cell: share for cell, share in mix.items() if cell.partition("/")[0] not in stepless}
 
 
 @dataclass(slots=True)
@@ -80,15 +83,20 @@ class Workshop:
             load_adapter(model, self.out / stage / "adapter.pt")
         return model
 
-    def finished(self) -> Llama:
-        """The calibrated model as it ships: adapters rounded to bfloat16 and merged into the base's own precision."""
-        folder = self.out / "merged"
+    def merged(self, stage: str = FINAL) -> Path:
+        """A stage's model as it would ship: adapters rounded to bfloat16 and merged into the base's own precision."""
+        folder = self.out / stage / "merged"
         if not (folder / MERGED).exists():
             shutil.copytree(self.base, folder, dirs_exist_ok=True)
-            merge(folder, peft_tensors(self.model(FINAL)))
-            manifest(self.plan, {}).write(folder)
+            merge(folder, peft_tensors(self.model(stage)))
+            name = NAME if stage == FINAL else f"{NAME}-{stage}"
+            manifest(self.plan, {}).model_copy(update={"name": name}).write(folder)
             (folder / MERGED).touch()
-        return Llama(folder, precision=self._precision)
+        return folder
+
+    def finished(self, stage: str = FINAL) -> Llama:
+        """The merged model of a stage."""
+        return Llama(self.merged(stage), precision=self._precision)
 
     def _trained(self, stage: str) -> bool:
         return (self.out / stage / "adapter.pt").exists()
@@ -105,34 +113,33 @@ class Workshop:
 
     def sample(self, vocabulary: Vocabulary) -> list[Sample]:
         """Sample training problems from the warm start, and write down how hard they were for it."""
-        drawn = self._draw(self.model("warm-start"), vocabulary, self.plan.samples, "", self.plan.seed)
-        (self.out / "histogram.txt").write_text(histogram(drawn))
-        return drawn
+        plan, model = self.plan, self.model("warm-start")
+        problems, times = plan.graded
+        graded = self._draw(model, vocabulary, "graded", (problems, 0), seed=plan.seed + 1000, samples=times)
+        (self.out / "histogram.txt").write_text(histogram(graded))
+        school = self._school()[plan.school[0] :]
+        return graded + self._draw(model, vocabulary, "sampled", plan.sampled, seed=plan.seed + 2000, more=school)
 
     def drawn(self) -> list[Sample]:
         """The warm start's samples again, from their files."""
-        return [s for contract in CONTRACTS for s in read_samples(self.out / "samples" / f"{contract}.jsonl")]
+        files = sorted((self.out / "samples").glob("*.jsonl"))
+        return [s for file in files if file.stem.startswith(("graded", "sampled")) for s in read_samples(file)]
 
     def teach(self, vocabulary: Vocabulary, drawn: list[Sample]) -> None:
-        """Stages 3 to 5, all from the same samples."""
+        """Stage 3 from the warm start's samples, stage 4 from fresh ones."""
         plan = self.plan
-        rows = targets.empirical_rows(drawn, vocabulary, tokens=plan.row_tokens, seed=plan.seed, each=plan.taught[0])
+        rows = targets.empirical_rows(estimate(drawn, vocabulary), vocabulary, tokens=plan.row_tokens, seed=plan.seed)
         model = self.model("warm-start")
         train(model, rows, losses.imitation, Schedule(plan.empirical_rate), self.out / "empirical")
-        rows = targets.brier_rows(drawn, vocabulary, tokens=plan.row_tokens, seed=plan.seed, each=plan.taught[1])
-        score = losses.ExactBrier(vocabulary.digits)
-        train(model, rows, score, Schedule(plan.brier_rate), self.out / "brier")
-        rows = targets.brier_rows(
-            drawn, vocabulary, tokens=plan.row_tokens, seed=plan.seed + 1, each=plan.taught[2], whole=True
-        )
-        firm = losses.ExactBrier(vocabulary.digits, anchor=1.0)
-        train(model, rows, firm, Schedule(plan.settle_rate), self.out / FINAL)
+        fresh = self._draw(model, vocabulary, "fresh", plan.fresh, seed=plan.seed + 3000)
+        rows = targets.brier_rows(estimate(fresh, vocabulary), vocabulary, tokens=plan.row_tokens, seed=plan.seed)
+        train(model, rows, losses.ExactBrier(vocabulary.digits), Schedule(plan.brier_rate), self.out / FINAL)
 
     def twin(self, vocabulary: Vocabulary, drawn: list[Sample]) -> None:
-        """The binary-reward twin of stages 3 to 5: same start, same samples, as many steps."""
+        """The binary-reward twin of stages 3 and 4: same start, same samples, as many steps."""
         plan = self.plan
-        steps = sum(count_lines(self.out / stage / "curve.jsonl") for stage in ("empirical", "brier", FINAL))
-        rows = targets.binary_rows(drawn, vocabulary, tokens=plan.row_tokens, seed=plan.seed, each=plan.samples)
+        steps = sum(count_lines(self.out / stage / "curve.jsonl") for stage in ("empirical", FINAL))
+        rows = targets.binary_rows(drawn, vocabulary, tokens=plan.row_tokens, seed=plan.seed)
         repeated = list(islice(cycle(rows), steps))
         train(self.model("warm-start"), repeated, losses.imitation, Schedule(plan.brier_rate), self.out / "twin")
 
@@ -141,7 +148,7 @@ class Workshop:
         kept = self.out / "critic.safetensors"
         if not kept.exists():
             model = self.finished()
-            drawn = self._draw(model, vocabulary, self.plan.critic_samples, "critic-", self.plan.seed + 2)
+            drawn = self._draw(model, vocabulary, "checked", self.plan.checked, seed=self.plan.seed + 4000)
             states = critic.last_states(model, vocabulary, drawn)
             weight, bias = critic.fit(states, [s.graded.valid for s in drawn])
             save_file({"score.weight": weight, "score.bias": bias}, kept)
@@ -154,8 +161,9 @@ class Workshop:
         """
         found: dict[str, dict[str, object]] = {}
         for stage in filter(self._trained, ("warm-start", "twin", FINAL)):
-            model = self.finished() if stage == FINAL else self.model(stage)
-            for contract, count, limit in zip(CONTRACTS, self.plan.measured, self.plan.limits, strict=True):
+            model = self.finished(stage)
+            asked = (self.plan.measured[0], self.plan.doubted if stage == FINAL else self.plan.measured[1])
+            for contract, count, limit in zip(CONTRACTS, asked, self.plan.limits, strict=True):
                 chosen = distinct(split, count, self.plan.seed, None if contract == "response" else self._steps(split))
                 how = Sampling(contract, 1, self.plan.seed + 1, limit, batch=self.plan.batch)
                 out = self.out / "measured" / f"{stage}-{contract}-{split}.jsonl"
@@ -172,14 +180,25 @@ class Workshop:
         (self.out / f"table-{split}.json").write_text(json.dumps(found, indent=2) + "\n")
         return measuring.markdown(found)
 
-    def _draw(self, model: Llama, vocabulary: Vocabulary, samples: int, name: str, seed: int) -> list[Sample]:
-        plan, drawn = self.plan, list[Sample]()
-        for contract, count, limit in zip(CONTRACTS, plan.sampled, plan.limits, strict=True):
-            chosen = distinct("train", count, plan.seed + 1000, MIX if contract == "response" else with_steps(MIX))
-            if contract == "response":
-                chosen += self._school()[plan.school[0] :]
-            how = Sampling(contract, samples, seed, limit, batch=plan.batch)
-            drawn += draw(model, vocabulary, chosen, how, self.out / "samples" / f"{name}{contract}.jsonl")
+    def _draw(
+        self,
+        model: Llama,
+        vocabulary: Vocabulary,
+        name: str,
+        counts: tuple[int, int],
+        *,
+        seed: int,
+        samples: int = 1,
+        more: Sequence[Problem] = (),
+    ) -> list[Sample]:
+        """Sample `counts` training problems under each contract, and `more` under the response contract."""
+        drawn = list[Sample]()
+        for contract, count, limit in zip(CONTRACTS, counts, self.plan.limits, strict=True):
+            if count:
+                chosen = distinct("train", count, seed, MIX if contract == "response" else with_steps(MIX))
+                chosen += more if contract == "response" else ()
+                how = Sampling(contract, samples, seed, limit, batch=self.plan.batch)
+                drawn += draw(model, vocabulary, chosen, how, self.out / "samples" / f"{name}-{contract}.jsonl")
         return drawn
 
     def _shown(self) -> Iterator[tuple[Problem, Contract]]:
@@ -209,9 +228,8 @@ def count_lines(path: Path) -> int:
 
 
 def histogram(drawn: list[Sample]) -> str:
-    """Measured chance of each training problem under the response contract, and the mean of each cell."""
-    answers = [s for s in drawn if s.contract == "response"]
-    by_problem = chance_by((f"{s.problem_id:06d}", s.graded.valid) for s in answers)
-    by_cell = chance_by((s.problem.cell, s.graded.valid) for s in answers)
+    """Measured chance of each problem that was sampled several times, and the mean of each cell."""
+    by_problem = chance_by((f"{s.problem_id:06d}", s.graded.valid) for s in drawn)
+    by_cell = chance_by((s.problem.cell, s.graded.valid) for s in drawn)
     cells = "\n".join(f"{cell:20} {chance:.2f}" for cell, chance in by_cell.items())
     return f"{table(difficulty(list(by_problem.values())))}\n\n{cells}\n"

@@ -21,6 +21,7 @@ class Vocabulary:
         self.digits: tuple[int, ...] = tuple(self.encode("0.0123456789")[-10:])
         if self.encode("0.35")[-2:] != [self.digits[3], self.digits[5]] or len(set(self.digits)) != 10:
             raise ValueError(f"{folder}: the tokenizer does not write digits one by one")
+        self._line_breaks: dict[int, int] = {}
         newline = len(self.encode("\n"))
         self._stems = (self.encode("\nConfidence: 0.35")[newline:-2], self.encode("<Confidence value=0.35")[-5:-2])
 
@@ -46,6 +47,19 @@ class Vocabulary:
             and ids[i + 1] in self.digits
             and any(ids[i - len(stem) : i] == stem for stem in self._stems if len(stem) <= i)
         ]
+
+    def lines(self, ids: Sequence[int]) -> list[int]:
+        """The number of the line each token stands in; a line break ends its own line."""
+        found, line = list[int](), 0
+        for token in ids:
+            found.append(line)
+            line += self._breaks(token)
+        return found
+
+    def _breaks(self, token: int) -> int:
+        if token not in self._line_breaks:
+            self._line_breaks[token] = self.decode([token]).count("\n")
+        return self._line_breaks[token]
 
     def digit(self, token: int) -> int:
         """The digit a digit token writes."""

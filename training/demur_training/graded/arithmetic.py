@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from demur_training.graded.problem import Problem, Step
-from demur_training.graded.wording import NAMES, PLAIN, STORIES, THINGS
+from demur_training.graded.wording import CONVERSIONS, NAMES, PLAIN, STORIES, THINGS, UNITS
 
 Numbers: TypeAlias = Sequence[int]
 Draw: TypeAlias = Callable[[random.Random, int], Problem]
@@ -77,6 +77,40 @@ def fraction(rng: random.Random, size: int) -> Problem:
     question = _ask(rng, PLAIN["fraction"], a, b, c)
     step = Step(a, "+", b)
     return Problem("fraction", size, _facts([step], c), question, f"{step.result}/{c}", (step,), in_words=True)
+
+
+def square(rng: random.Random, size: int) -> Problem:
+    side = number(rng, size)
+    return _plain(rng, "square", size, Step(side, "*", side))
+
+
+def cube(rng: random.Random, size: int) -> Problem:
+    side = number(rng, size)
+    first = Step(side, "*", side)
+    return _chain(rng, "cube", size, first, Step(first.result, "*", side))
+
+
+def percent(rng: random.Random, size: int) -> Problem:
+    """`size` is the number of digits of the result; halves are left to a family that is held out."""
+    share = rng.choice((5, 10, 20, 25))
+    first = Step(100 // share * number(rng, size), "*", share)
+    return _chain(rng, "percent", size, first, Step(first.result, "/", 100))
+
+
+def sequence(rng: random.Random, size: int) -> Problem:
+    """Four numbers with the same distance; what comes next?"""
+    start, gap = number(rng, size), rng.randint(2, 9)
+    shown = [start + i * gap for i in range(4)]
+    step = Step(shown[-1], "+", gap)
+    question = _ask(rng, PLAIN["sequence"], *shown)
+    return Problem("sequence", size, _facts([step]), question, str(step.result), (step,), in_words=True)
+
+
+def unit(rng: random.Random, size: int) -> Problem:
+    large, small, factor = rng.choice(UNITS)
+    step = Step(number(rng, size), "*", factor)
+    question = rng.choice(CONVERSIONS).format(a=step.left, large=large, small=small)
+    return Problem("unit", size, _facts([step]), question, str(step.result), (step,), in_words=True)
 
 
 def sum_times(rng: random.Random, size: int) -> Problem:
@@ -151,6 +185,11 @@ FAMILIES: Mapping[str, Draw] = {
     "half": half,
     "equation": equation,
     "fraction": fraction,
+    "square": square,
+    "cube": cube,
+    "percent": percent,
+    "sequence": sequence,
+    "unit": unit,
     "sum_times": sum_times,
     "times_plus": times_plus,
     "plus_minus": plus_minus,

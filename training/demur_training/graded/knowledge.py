@@ -1,7 +1,8 @@
-"""Questions of knowledge: a few the model may know, and many that nobody could answer."""
+"""Questions without a calculation: a few the model may know, some beyond it, and many that nobody could answer."""
 
 import random
 from collections.abc import Mapping
+from math import gcd
 
 from demur_training.graded.problem import Problem
 
@@ -38,6 +39,16 @@ _ASK_CAPITAL = (
     "Which city is the capital of {x}?",
 )
 _ASK_ELEMENT = ("What is the chemical symbol for {x}?", "Which symbol stands for the element {x}?")
+
+_ASK_LARGER = (
+    "Which is larger, {a} or {b}?",
+    "Of {a} and {b}, which number is greater?",
+)
+_ASK_DIVISOR = ("What is the greatest common divisor of {a} and {b}?", "Find gcd({a}, {b}).")
+_ASK_LETTERS = ("How many letters has the word {x}?", "Count the letters of {x}.")
+_ASK_BACKWARDS = ("Write {x} backwards.", "Spell the word {x} in reverse.")
+_ASK_WEEKDAY = ("Which day of the week is it {n} days after {x}?", "Today is {x}. What day will it be in {n} days?")
+_ASK_ROMAN = ("Write the Roman numeral {x} as a number.", "Which number is {x} in Roman numerals?")
 
 _UNKNOWABLE = (
     "What did my {kin} {name} eat on {day} morning?",
@@ -85,7 +96,63 @@ def unknowable(rng: random.Random, size: int) -> Problem:
     return Problem("unknowable", size, used, template.format(**words), None)
 
 
-FAMILIES = {"capital": capital, "element": element, "unknowable": unknowable}
+def larger(rng: random.Random, size: int) -> Problem:
+    a, b = rng.sample(range(10 ** (size - 1), 10**size), 2)
+    facts = ("larger", *map(str, sorted((a, b))))
+    return Problem("larger", size, facts, rng.choice(_ASK_LARGER).format(a=a, b=b), str(max(a, b)))
+
+
+def divisor(rng: random.Random, size: int) -> Problem:
+    """The greatest common divisor, larger than 1."""
+    common = rng.randint(2, 9 if size == 1 else 30)
+    a, b = (common * k for k in rng.sample(range(2, 10 if size == 1 else 30), 2))
+    question = rng.choice(_ASK_DIVISOR).format(a=a, b=b)
+    return Problem("divisor", size, ("divisor", *map(str, sorted((a, b)))), question, str(gcd(a, b)))
+
+
+def letters(rng: random.Random, size: int) -> Problem:
+    word = rng.choice(sorted(CAPITALS))
+    return Problem("letters", size, ("letters", word), rng.choice(_ASK_LETTERS).format(x=word), str(len(word)))
+
+
+def backwards(rng: random.Random, size: int) -> Problem:
+    word = rng.choice(sorted(CAPITALS)).lower()
+    return Problem("backwards", size, ("backwards", word), rng.choice(_ASK_BACKWARDS).format(x=word), word[::-1])
+
+
+def weekday(rng: random.Random, size: int) -> Problem:
+    days, start, later = _WORDS["day"], rng.randrange(7), rng.randint(2, 10**size)
+    question = rng.choice(_ASK_WEEKDAY).format(n=later, x=days[start])
+    return Problem("weekday", size, ("weekday", str(later), days[start]), question, days[(start + later) % 7])
+
+
+def roman(rng: random.Random, size: int) -> Problem:
+    value = rng.randint(2, 10**size * 4)
+    question = rng.choice(_ASK_ROMAN).format(x=_roman(value))
+    return Problem("roman", size, ("roman", str(value)), question, str(value))
+
+
+FAMILIES = {
+    "capital": capital,
+    "element": element,
+    "unknowable": unknowable,
+    "larger": larger,
+    "divisor": divisor,
+    "letters": letters,
+    "backwards": backwards,
+    "weekday": weekday,
+    "roman": roman,
+}
+"""None of them has steps."""
+
+
+def _roman(value: int) -> str:
+    numerals = (400, "CD"), (100, "C"), (90, "XC"), (50, "L"), (40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV")
+    written = ""
+    for worth, letters in (*numerals, (1, "I")):
+        written += letters * (value // worth)
+        value %= worth
+    return written
 
 
 def _fact(rng: random.Random, family: str, size: int, facts: Mapping[str, str], wordings: tuple[str, ...]) -> Problem:

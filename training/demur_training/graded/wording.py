@@ -60,6 +60,14 @@ PLAIN: Mapping[str, tuple[str, ...]] = {
         "Add {a}/{c} and {b}/{c}.",
         "Find the sum of {a}/{c} and {b}/{c}.",
     ),
+    "square": ("What is {a} squared?", "Find the square of {a}.", "What is {a} times itself?", "What is {a}^2?"),
+    "cube": ("What is {a} cubed?", "Find the cube of {a}.", "What is {a}^3?"),
+    "percent": ("What is {b}% of {a}?", "Find {b} percent of {a}.", "How much is {b} per cent of {a}?"),
+    "sequence": (
+        "What comes next: {a}, {b}, {c}, {d}?",
+        "Continue the sequence {a}, {b}, {c}, {d} by one number.",
+        "{a}, {b}, {c}, {d}: which number follows?",
+    ),
     "average": (
         "What is the average of {a} and {b}?",
         "Find the mean of {a} and {b}.",
@@ -122,6 +130,23 @@ STORIES: Mapping[str, tuple[str, ...]] = {
         "A shop has {a} {things}, receives {b} and sells {c}. How many {things} does it have then?",
     ),
 }
+
+UNITS = (
+    ("weeks", "days", 7),
+    ("dozens", "pieces", 12),
+    ("years", "months", 12),
+    ("days", "hours", 24),
+    ("hours", "minutes", 60),
+    ("minutes", "seconds", 60),
+    ("feet", "inches", 12),
+    ("metres", "centimetres", 100),
+    ("kilograms", "grams", 1000),
+)
+CONVERSIONS = (
+    "How many {small} are in {a} {large}?",
+    "{a} {large} are how many {small}?",
+    "Convert {a} {large} to {small}.",
+)
 
 NAMES = (
     "Anna",
