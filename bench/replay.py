@@ -28,6 +28,7 @@ MODES: tuple[tuple[Stopping, float], ...] = (
     ("decided", 0.01),
     ("confident", 0.01),
     ("confident", 0.05),
+    ("confident", 0.25),
 )
 
 

@@ -36,6 +36,7 @@ SMALL = plan.Plan(
     graded=(2, 2),
     sampled=(4, 2),
     fresh=(4, 2),
+    newest=(4, 2),
     checked=(4, 2),
     doubted=3,
     measured=(4, 2),
@@ -142,7 +143,7 @@ def test_the_whole_run_writes_every_stage_and_an_artefact(folder, tmp_path):
     tables = {"validation": json.loads((shop.out / "table-validation.json").read_text())}
     assert set(tables["validation"]) >= {"warm-start, response", "lookup table, response", "critic, claims"}
     out = tmp_path / "artefact"
-    size = artefact.export(shop.model("brier"), SMALL, tables, "0.0-0.1 3 ###", HEAD, out)
+    size = artefact.export(shop.model("settle"), SMALL, tables, "0.0-0.1 3 ###", HEAD, out)
     assert size == sum(p.stat().st_size for p in out.iterdir() if p.name != "SHA256SUMS")
     manifest = Manifest.load(out)
     assert manifest.contracts == ("response", "claims")
@@ -156,7 +157,7 @@ def test_the_whole_run_writes_every_stage_and_an_artefact(folder, tmp_path):
 
 
 def table(response: float | None, claims: float) -> dict[str, dict[str, dict[str, float] | None]]:
-    rows = {"brier, response": response, "brier, claims": claims}
+    rows = {"settle, response": response, "settle, claims": claims}
     return {name: {"smece": None if value is None else {"value": value}} for name, value in rows.items()}
 
 

@@ -18,6 +18,8 @@ from demur_training.embedded.plan import Plan
 
 BASE = "HuggingFaceTB/SmolLM2-135M-Instruct"
 NAME = "demur-smol"
+FINAL = "settle"
+"""The stage that ships."""
 RECIPE = "embedded-exact-brier"
 LIMIT = 20 * 1024 * 1024
 HONEST = 0.1
@@ -82,7 +84,7 @@ def manifest(plan: Plan, tables: Mapping[str, Mapping[str, Any]]) -> Manifest:
 def calibrated(tables: Mapping[str, Mapping[str, Any]]) -> bool:
     """Whether the figures allow the manifest to say so; False where nothing was measured."""
     asked = [table for split, table in tables.items() if split != "transfer"]
-    found = [table[f"brier, {contract}"]["smece"] for table in asked for contract in ("response", "claims")]
+    found = [table[f"{FINAL}, {contract}"]["smece"] for table in asked for contract in ("response", "claims")]
     return bool(found) and all(figure is not None and figure["value"] <= HONEST for figure in found)
 
 

@@ -60,7 +60,9 @@ def measure(
 
 
 @app.command()
-def merge(out: Out, stage: Annotated[str, typer.Option(help="warm-start, twin or brier.")], base: Base = None) -> None:
+def merge(
+    out: Out, stage: Annotated[str, typer.Option(help="warm-start, twin, settle ...")], base: Base = None
+) -> None:
     """Put a finished stage's adapters into the base's weights, and print the folder: demur serve --model FOLDER."""
     shop = _reopened(out, base)
     if not (out / stage / "adapter.pt").exists():

@@ -22,7 +22,8 @@ class Plan:
 
     `school` are GSM8K problems, in the warm start and among the sampled ones. `graded` are problems under the response
     contract and the samples of each: they say how hard the problems are. All others are sampled once: `sampled` from
-    the warm start, `fresh` from the model that has learned from those, `checked` from the finished one for its critic.
+    the warm start, `fresh` from the model that has learned from those, `newest` from the one after that,
+    `checked` from the finished one for its critic.
     `doubted` is what `measured` is under the claims contract for the finished model, whose reasons for doubt are read.
     `precision` is what the network computes in; adapters are float32.
     """
@@ -37,12 +38,14 @@ class Plan:
     graded: tuple[int, int] = (300, 4)
     sampled: tuple[int, int] = (3600, 550)
     fresh: tuple[int, int] = (3000, 400)
-    checked: tuple[int, int] = (1500, 300)
+    newest: tuple[int, int] = (1000, 200)
+    checked: tuple[int, int] = (1000, 200)
     measured: tuple[int, int] = (1000, 300)
     doubted: int = 900
     warm_rate: float = 1e-3
     empirical_rate: float = 3e-4
-    brier_rate: float = 3e-4
+    brier_rate: float = 5e-4
+    settle_rate: float = 3e-4
     batch: int = 128
     limits: tuple[int, int] = (96, 240)
 
@@ -69,9 +72,9 @@ def token_counts(plan: Plan) -> Mapping[str, tuple[int, int]]:
         "samples": (0, answers + claims),
         "empirical": (first, 0),
         "fresh": (0, fresh),
-        "brier": (second, 0),
+        "brier": (first + second, 0),
         "critic": (_answers(plan.checked) // 2, _answers(plan.checked)),
-        "twin": (first + second, 0),
+        "twin": (2 * first + second, 0),
         "measured": (0, 2 * _answers(plan.measured) + _answers((plan.measured[0], plan.doubted))),
     }
 

@@ -3,7 +3,8 @@
 warm-start   the form of both contracts, meaningless confidences
 samples      what that model answers to training problems, and its histogram of difficulty
 empirical    confidences become the chance of success, as outputs like each one had it
-brier        fresh outputs: what became of each one pulls through the exact expected Brier score
+brier        fresh outputs besides: what became of each one pulls through the exact expected Brier score
+settle       the same once more on the newest outputs, every token held: brings the form back
 critic       a value head, fitted on the merged model's own answers
 twin         the warm start's samples and as many steps with a binary reward instead: the baseline, not in what ships
 measured     validation problems, before and after; test problems only when asked for
@@ -25,7 +26,7 @@ from torch import Tensor
 from demur.core.answers import Contract
 from demur.model.merging import merge
 from demur_training.embedded import critic, losses, measuring, targets, warm_start
-from demur_training.embedded.artefact import NAME, manifest, peft_tensors
+from demur_training.embedded.artefact import FINAL, NAME, manifest, peft_tensors
 from demur_training.embedded.chances import estimate
 from demur_training.embedded.llama import Llama
 from demur_training.embedded.plan import Plan
@@ -40,7 +41,7 @@ from demur_training.graded.mix import MIX, SHOWN, distinct, problems
 from demur_training.graded.problem import Problem
 from demur_training.graded.splits import Split, split_of
 
-MERGED, FINAL = ".merged", "brier"
+MERGED = ".merged"
 CONTRACTS: tuple[Contract, ...] = ("response", "claims")
 
 
@@ -126,19 +127,26 @@ class Workshop:
         return [s for file in files if file.stem.startswith(("graded", "sampled")) for s in read_samples(file)]
 
     def teach(self, vocabulary: Vocabulary, drawn: list[Sample]) -> None:
-        """Stage 3 from the warm start's samples, stage 4 from fresh ones."""
-        plan = self.plan
-        rows = targets.empirical_rows(estimate(drawn, vocabulary), vocabulary, tokens=plan.row_tokens, seed=plan.seed)
+        """Stage 3 from the warm start's samples, stage 4 from fresh ones and those again, stage 5 from the newest."""
+        plan, first = self.plan, estimate(drawn, vocabulary)
+        rows = targets.empirical_rows(first, vocabulary, tokens=plan.row_tokens, seed=plan.seed)
         model = self.model("warm-start")
         train(model, rows, losses.imitation, Schedule(plan.empirical_rate), self.out / "empirical")
         fresh = self._draw(model, vocabulary, "fresh", plan.fresh, seed=plan.seed + 3000)
-        rows = targets.brier_rows(estimate(fresh, vocabulary), vocabulary, tokens=plan.row_tokens, seed=plan.seed)
-        train(model, rows, losses.ExactBrier(vocabulary.digits), Schedule(plan.brier_rate), self.out / FINAL)
+        chances = first + estimate(fresh, vocabulary)
+        rows = targets.brier_rows(chances, vocabulary, tokens=plan.row_tokens, seed=plan.seed)
+        train(model, rows, losses.ExactBrier(vocabulary.digits), Schedule(plan.brier_rate), self.out / "brier")
+        newest = self._draw(model, vocabulary, "newest", plan.newest, seed=plan.seed + 4000)
+        rows = targets.brier_rows(
+            estimate(newest, vocabulary), vocabulary, tokens=plan.row_tokens, seed=plan.seed, whole=True
+        )
+        firm = losses.ExactBrier(vocabulary.digits, anchor=1.0)
+        train(model, rows, firm, Schedule(plan.settle_rate), self.out / FINAL)
 
     def twin(self, vocabulary: Vocabulary, drawn: list[Sample]) -> None:
-        """The binary-reward twin of stages 3 and 4: same start, same samples, as many steps."""
+        """The binary-reward twin of stages 3 to 5: same start, same samples, as many steps."""
         plan = self.plan
-        steps = sum(count_lines(self.out / stage / "curve.jsonl") for stage in ("empirical", FINAL))
+        steps = sum(count_lines(self.out / stage / "curve.jsonl") for stage in ("empirical", "brier", FINAL))
         rows = targets.binary_rows(drawn, vocabulary, tokens=plan.row_tokens, seed=plan.seed)
         repeated = list(islice(cycle(rows), steps))
         train(self.model("warm-start"), repeated, losses.imitation, Schedule(plan.brier_rate), self.out / "twin")
@@ -148,7 +156,7 @@ class Workshop:
         kept = self.out / "critic.safetensors"
         if not kept.exists():
             model = self.finished()
-            drawn = self._draw(model, vocabulary, "checked", self.plan.checked, seed=self.plan.seed + 4000)
+            drawn = self._draw(model, vocabulary, "checked", self.plan.checked, seed=self.plan.seed + 5000)
             states = critic.last_states(model, vocabulary, drawn)
             weight, bias = critic.fit(states, [s.graded.valid for s in drawn])
             save_file({"score.weight": weight, "score.bias": bias}, kept)

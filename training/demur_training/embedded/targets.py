@@ -1,7 +1,9 @@
-"""Stages 3 and 4: samples -> rows that teach what the confidence should have been.
+"""Stages 3 to 5: samples -> rows that teach what the confidence should have been.
 
-Stage 3 writes the chance of each output into it and imitates that. Stage 4 goes on with fresh outputs of the model as
-it is by then, and lets what became of them pull through the exact expected Brier score.
+Stage 3 writes the chance of each output into it and imitates that. Stage 4 adds fresh outputs of the model as it is by
+then, and lets what became of them pull through the exact expected Brier score. Stage 5 does the same with the newest
+outputs and holds every token: as the samples are the model's own, imitating them changes nothing but what was pulled
+out of shape.
 """
 
 import random
@@ -20,8 +22,8 @@ from demur_training.embedded.tokens import Prompts, Vocabulary
 OUTCOME = 0.5
 """How much of a target is the outcome itself; the rest is its estimated chance, which has the same mean and none of the
 luck."""
-HELD = 0.1
-"""Loss weight of an output's own words, of the right ones: enough to keep them where they are."""
+HELD, HELD_WHOLE = (0.1, 0.0), (1.0, 0.3)
+"""Loss weights of the own words of a right and of a wrong output."""
 
 
 def empirical_rows(
@@ -32,24 +34,25 @@ def empirical_rows(
     def response(one: Chances) -> Response:
         ids = _restated(one, vocabulary)
         digits = _digits(ids, vocabulary)
-        held = _held(one.sample, ids, vocabulary)
+        held = _held(one.sample, ids, vocabulary, HELD)
         return Response(ids, [1.0 if i in digits else held[i] for i in range(len(ids))])
 
     return _rows([(one.sample, response(one)) for one in chances], vocabulary, tokens, seed)
 
 
 def brier_rows(
-    chances: Sequence[Chances], vocabulary: Vocabulary, *, tokens: int, seed: int
+    chances: Sequence[Chances], vocabulary: Vocabulary, *, tokens: int, seed: int, whole: bool = False
 ) -> list[Callable[[], Row]]:
-    """Rows of the outputs as they were, each with what truly became of it, softened by its chance."""
+    """Rows of the outputs as they were, each with what truly became of it, softened by its chance; `whole` holds their
+    own words too, the right ones' most."""
 
     def response(one: Chances) -> Response:
         ids = [*one.sample.ids, vocabulary.end]
         targets = [_blend(*pair) for pair in zip(one.outcomes, one.stated, strict=True)]
-        whole = _blend(float(one.sample.graded.valid), one.whole) if one.claims else None
-        note = Stated(tuple(vocabulary.confidences(ids)), tuple(targets), whole)
+        minimum = _blend(float(one.sample.graded.valid), one.whole) if one.claims else None
+        note = Stated(tuple(vocabulary.confidences(ids)), tuple(targets), minimum)
         digits = _digits(ids, vocabulary)
-        held = _held(one.sample, ids, vocabulary)
+        held = _held(one.sample, ids, vocabulary, HELD_WHOLE if whole else HELD)
         return Response(ids, [0.0 if i in digits else held[i] for i in range(len(ids))], note)
 
     return _rows([(one.sample, response(one)) for one in chances], vocabulary, tokens, seed)
@@ -84,13 +87,13 @@ def _digits(ids: Sequence[int], vocabulary: Vocabulary) -> set[int]:
     return {i + k for i in vocabulary.confidences(ids) for k in (0, 1)}
 
 
-def _held(sample: Sample, ids: Sequence[int], vocabulary: Vocabulary) -> list[float]:
-    """Loss weights that hold the form: 1 for the words around each confidence and the end, little for the rest of a
-    right output, nothing for that of a wrong one."""
+def _held(sample: Sample, ids: Sequence[int], vocabulary: Vocabulary, words: tuple[float, float]) -> list[float]:
+    """Loss weights that hold the form: 1 for what stands around each confidence and for the end, and those of the other
+    words of a right and of a wrong output."""
     frame = {len(ids) - 1}
     for place in vocabulary.confidences(ids):
         frame |= {*range(place - 5, place), place + 2}
-    return [1.0 if i in frame else HELD * sample.graded.valid for i in range(len(ids))]
+    return [1.0 if i in frame else words[not sample.graded.valid] for i in range(len(ids))]
 
 
 def _rows(
