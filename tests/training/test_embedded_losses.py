@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from demur.core.scoring import brier
-from demur_training.embedded.losses import digit_values, expected_minimum_score
+from demur_training.embedded.losses import ExactBrier, Stated, digit_values, expected_minimum_score
+from demur_training.embedded.packing import Branch, Response, Row, pack
 
 
 def distributions(claims: int, seed: int = 0) -> torch.Tensor:
@@ -57,3 +58,31 @@ def test_the_drawn_tenth_stands_for_its_expected_hundredths():
     values = digit_values(second, 9)
     assert float(values[9]) == pytest.approx(0.97)
     assert values[:9].tolist() == pytest.approx([d / 10 + 0.045 for d in range(9)])
+
+
+class Fixed:
+    """A model whose logits [response tokens, vocabulary] are given."""
+
+    def __init__(self, row: Row, logits: torch.Tensor) -> None:
+        self._hidden = torch.zeros(1, row.ids.shape[1], logits.shape[1])
+        self._hidden[0, row.predictors()] = logits
+
+    def hidden(self, ids, positions, mask):
+        return self._hidden
+
+    def logits(self, hidden):
+        return hidden
+
+
+@pytest.mark.parametrize(("astray", "leak"), [(0.0, 0.0), (0.5, 0.69), (0.9, 2.3)])
+def test_words_where_a_digit_belongs_are_what_leaks(astray, leak):
+    """Of 13 tokens 3 to 12 are the digits; `astray` of the probability at both places of a confidence is token 0's."""
+    digits = tuple(range(3, 13))
+    row = pack([1, 2], [Branch([1], [Response([2, 7, 8, 1], [1.0, 0.0, 0.0, 1.0], Stated((1,), (0.4,)))])])
+    at_places = torch.tensor([astray, 0.0, 0.0, *[(1 - astray) / 10] * 10]).clamp(min=1e-12).log()
+    logits = torch.stack([torch.zeros(13), at_places, at_places, torch.zeros(13)])
+    model = Fixed(row, logits)
+    plain, _ = ExactBrier(digits)(model, row)
+    held, figures = ExactBrier(digits, only_digits=2.0)(model, row)
+    assert figures["leak"] == pytest.approx(leak, abs=0.01)
+    assert float(held - plain) == pytest.approx(2 * figures["leak"], abs=1e-4)

@@ -41,12 +41,16 @@ def imitation(model: Llama, row: Row) -> tuple[Tensor, dict[str, float]]:
 class ExactBrier:
     """Expected squared distance of the stated confidences from their targets, plus an anchor on the other tokens.
 
-    Without the anchor the form of the ending falls apart. `digits` are the ten digit tokens.
+    Without the anchor the form of the ending falls apart. `digits` are the ten digit tokens; the score looks at their
+    shares among each other only, and `only_digits` is the weight of the cross-entropy of writing any digit at all where
+    one belongs.
     """
 
-    def __init__(self, digits: tuple[int, ...], *, strength: float = 6.0, anchor: float = 0.3) -> None:
+    def __init__(
+        self, digits: tuple[int, ...], *, strength: float = 6.0, anchor: float = 0.3, only_digits: float = 0.0
+    ) -> None:
         self._digits = torch.tensor(digits)
-        self._strength, self._anchor = strength, anchor
+        self._strength, self._anchor, self._only_digits = strength, anchor, only_digits
 
     def __call__(self, model: Llama, row: Row) -> tuple[Tensor, dict[str, float]]:
         logits = token_logits(model, row)
@@ -55,8 +59,19 @@ class ExactBrier:
         anchor = (each * weights).sum() / weights.sum()
         scores = self._scores(logits, row)
         brier = torch.stack(scores).mean()
-        value = self._strength * brier + self._anchor * anchor
-        return value, {"brier": brier.item(), "anchor": anchor.item()}
+        leak = self._leak(logits, row)
+        value = self._strength * brier + self._anchor * anchor + self._only_digits * leak
+        return value, {"brier": brier.item(), "anchor": anchor.item(), "leak": leak.item()}
+
+    def _leak(self, logits: Tensor, row: Row) -> Tensor:
+        """Mean cross-entropy of a digit, whichever, at the two places of each confidence."""
+        places: list[int] = []
+        start = 0
+        for response in row.responses:
+            if isinstance(response.note, Stated):
+                places += [start + place + k for place in response.note.places for k in (0, 1)]
+            start += len(response.ids)
+        return (logits[places].logsumexp(-1) - logits[places][:, self._digits].logsumexp(-1)).mean()
 
     def _scores(self, logits: Tensor, row: Row) -> list[Tensor]:
         scores: list[Tensor] = []

@@ -39,7 +39,7 @@ class Plan:
     sampled: tuple[int, int] = (3600, 550)
     fresh: tuple[int, int] = (3000, 400)
     newest: tuple[int, int] = (1000, 200)
-    checked: tuple[int, int] = (1000, 200)
+    checked: tuple[int, int] = (700, 150)
     measured: tuple[int, int] = (1000, 300)
     doubted: int = 900
     warm_rate: float = 1e-3

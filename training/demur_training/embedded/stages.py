@@ -140,7 +140,7 @@ class Workshop:
         rows = targets.brier_rows(
             estimate(newest, vocabulary), vocabulary, tokens=plan.row_tokens, seed=plan.seed, whole=True
         )
-        firm = losses.ExactBrier(vocabulary.digits, anchor=1.0)
+        firm = losses.ExactBrier(vocabulary.digits, anchor=1.0, only_digits=1.0)
         train(model, rows, firm, Schedule(plan.settle_rate), self.out / FINAL)
 
     def twin(self, vocabulary: Vocabulary, drawn: list[Sample]) -> None:
