@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from demur.core.metrics import Rows, summarise
+from demur.core.metrics import METRICS, Rows, compare, number, summarise
 from demur_training.embedded.sampling import Sample
 from demur_training.graded.histogram import chance_by
 from demur_training.graded.reasons import names_step, parse_step
@@ -55,6 +55,18 @@ def lookup(training: Sequence[Sample], samples: Sequence[Sample]) -> list[float]
     return [table.get(s.problem.cell, mean) for s in samples]
 
 
+def lead(samples: Sequence[Sample], others: Sequence[float]) -> dict[str, Any] | None:
+    """The AUC of the stated confidences less that of `others`, over the samples that state one, with an interval from
+    the same problems drawn for both."""
+    known = [(s, other) for s, other in zip(samples, others, strict=True) if s.graded.confidence is not None]
+    valid, names = [s.graded.valid for s, _ in known], [s.problem_id for s, _ in known]
+    coding = number(names)
+    ours = Rows.of([s.graded.confidence for s, _ in known], valid, names, coding=coding)
+    theirs = Rows.of([other for _, other in known], valid, names, coding=coding)
+    found = compare(theirs, ours, metrics={"auc": METRICS["auc"]})["auc"].difference.as_dict()
+    return None if found is None else dict(found)
+
+
 def auc_within(rows: Sequence[tuple[str, float, bool]]) -> float | None:
     """AUC over pairs from the same cell only; ties count half. None where no cell has both a right and a wrong row."""
     cells: Mapping[str, tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
@@ -88,6 +100,7 @@ def _claims(samples: Sequence[Sample]) -> list[tuple[str, float, str]]:
     ]
 
 
+LEAD = "auc_above_lookup"
 COLUMNS = {
     "format": "format",
     "accuracy": "accuracy",
@@ -104,9 +117,13 @@ COLUMNS = {
 def markdown(models: Mapping[str, Mapping[str, Any]]) -> str:
     """One row a model, intervals in brackets."""
     head = f"| model | {' | '.join(COLUMNS.values())} |\n|{'---|' * (len(COLUMNS) + 1)}\n"
-    return head + "".join(
-        f"| {name} | {' | '.join(_cell(found.get(key)) for key in COLUMNS)} |\n" for name, found in models.items()
+    rows = (f"| {name} | {' | '.join(_cell(found.get(key)) for key in COLUMNS)} |\n" for name, found in models.items())
+    leads = (
+        f"\n{name}: AUC {_cell(found[LEAD])} above the lookup table's on the same outputs.\n"
+        for name, found in models.items()
+        if found.get(LEAD)
     )
+    return head + "".join(rows) + "".join(leads)
 
 
 def _cell(figure: Any) -> str:

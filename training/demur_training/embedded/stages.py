@@ -181,6 +181,7 @@ class Workshop:
                 if stage == FINAL and training:
                     by_cell = measuring.lookup(training, samples)
                     found[f"lookup table, {contract}"] = measuring.figures(samples, by_cell)
+                    found[f"{stage}, {contract}"][measuring.LEAD] = measuring.lead(samples, by_cell)
                     found[f"critic, {contract}"] = measuring.figures(samples, self._judged(model, vocabulary, samples))
                 if contract == "claims":
                     found[f"{stage}, single claims"] = measuring.claim_figures(samples)
