@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from typer.core import TyperGroup
 from typer.main import get_command
 from typer.testing import CliRunner
 
@@ -30,8 +31,11 @@ def commands(text: str) -> list[list[str]]:
 def test_commands_on_a_page_exist_with_their_options(page: str) -> None:
     for name, *words in commands((ROOT / page).read_text()):
         assert name in COMMANDS, f"{page}: demur-train {name}"
+        command = COMMANDS[name]
+        while isinstance(command, TyperGroup):
+            command = command.commands[words.pop(0)]
         options = {word.split("=")[0] for word in words if word.startswith("--")}
-        known = {option for parameter in COMMANDS[name].params for option in parameter.opts}
+        known = {option for parameter in command.params for option in parameter.opts}
         assert options <= known, f"{page}: demur-train {name} {options - known}"
 
 
