@@ -207,7 +207,8 @@ def test_another_plan_in_the_same_folder_is_refused(folder, tmp_path):
 
 def test_the_time_it_takes_is_told_for_every_stage(folder):
     expected = plan.minutes(SMALL, fresh(folder))
-    assert list(expected) == [*("warm-start", "samples", "empirical", "fresh", "brier", "critic", "twin", "measured")]
+    calibration = ("samples", "empirical", "fresh", "brier", "newest", "settle")
+    assert list(expected) == ["warm-start", *calibration, "critic", "twin", "measured"]
     assert all(cost > 0 for cost in expected.values())
 
 

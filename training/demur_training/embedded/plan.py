@@ -67,14 +67,17 @@ def token_counts(plan: Plan) -> Mapping[str, tuple[int, int]]:
     answers, claims, fresh = _answers(graded), _answers(plan.sampled), _answers(plan.fresh)
     first = answers + claims + QUESTION_TOKENS * (plan.graded[0] + sum(plan.sampled))
     second = fresh + QUESTION_TOKENS * sum(plan.fresh)
+    third = _answers(plan.newest) + QUESTION_TOKENS * sum(plan.newest)
     return {
         "warm-start": (_answers(plan.warm) + QUESTION_TOKENS * sum(plan.warm), 0),
         "samples": (0, answers + claims),
         "empirical": (first, 0),
         "fresh": (0, fresh),
         "brier": (first + second, 0),
+        "newest": (0, _answers(plan.newest)),
+        "settle": (third, 0),
         "critic": (_answers(plan.checked) // 2, _answers(plan.checked)),
-        "twin": (2 * first + second, 0),
+        "twin": (2 * first + second + third, 0),
         "measured": (0, 2 * _answers(plan.measured) + _answers((plan.measured[0], plan.doubted))),
     }
 
