@@ -29,6 +29,7 @@ MODES: tuple[tuple[Stopping, float], ...] = (
     ("confident", 0.01),
     ("confident", 0.05),
     ("confident", 0.25),
+    ("confident", 0.5),
 )
 
 

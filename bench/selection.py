@@ -38,6 +38,7 @@ MODES: tuple[tuple[Stopping, float], ...] = (
     ("confident", 0.05),
     ("confident", 0.1),
     ("confident", 0.25),
+    ("confident", 0.5),
 )
 ANSWERS = (
     "1/2",

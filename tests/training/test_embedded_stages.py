@@ -37,6 +37,9 @@ SMALL = plan.Plan(
     sampled=(4, 2),
     fresh=(4, 2),
     newest=(4, 2),
+    rehearsed=(4, 2),
+    last=(4, 2),
+    unfamiliar=2,
     checked=(4, 2),
     doubted=3,
     measured=(4, 2),
@@ -105,6 +108,18 @@ def test_training_lowers_the_loss_and_writes_its_curve(folder, tmp_path):
     assert curve[-1]["loss"] < curve[0]["loss"] / 2
 
 
+def test_the_mean_of_two_stages_is_a_stage(folder, tmp_path):
+    models = [fresh(folder), fresh(folder)]
+    for model, rate, name in zip(models, (1e-2, 5e-2), ("one", "other"), strict=True):
+        training.train(model, some_rows(3), imitation, training.Schedule(rate), tmp_path / name)
+    training.average(tmp_path / "one", tmp_path / "other", tmp_path / "mean")
+    between = fresh(folder)
+    training.load_adapter(between, tmp_path / "mean" / "adapter.pt")
+    first, second = map(training.adapter, models)
+    for name, tensor in training.adapter(between).items():
+        torch.testing.assert_close(tensor, (first[name] + second[name]) / 2)
+
+
 def test_a_finished_stage_is_loaded_not_run(folder, tmp_path):
     first = fresh(folder)
     training.train(first, some_rows(2), imitation, training.Schedule(1e-2), tmp_path)
@@ -143,7 +158,7 @@ def test_the_whole_run_writes_every_stage_and_an_artefact(folder, tmp_path):
     tables = {"validation": json.loads((shop.out / "table-validation.json").read_text())}
     assert set(tables["validation"]) >= {"warm-start, response", "lookup table, response", "critic, claims"}
     out = tmp_path / "artefact"
-    size = artefact.export(shop.model("settle"), SMALL, tables, "0.0-0.1 3 ###", HEAD, out)
+    size = artefact.export(shop.model("finish"), SMALL, tables, "0.0-0.1 3 ###", HEAD, out)
     assert size == sum(p.stat().st_size for p in out.iterdir() if p.name != "SHA256SUMS")
     manifest = Manifest.load(out)
     assert manifest.contracts == ("response", "claims")
@@ -157,7 +172,7 @@ def test_the_whole_run_writes_every_stage_and_an_artefact(folder, tmp_path):
 
 
 def table(response: float | None, claims: float) -> dict[str, dict[str, dict[str, float] | None]]:
-    rows = {"settle, response": response, "settle, claims": claims}
+    rows = {"finish, response": response, "finish, claims": claims}
     return {name: {"smece": None if value is None else {"value": value}} for name, value in rows.items()}
 
 
@@ -207,7 +222,7 @@ def test_another_plan_in_the_same_folder_is_refused(folder, tmp_path):
 
 def test_the_time_it_takes_is_told_for_every_stage(folder):
     expected = plan.minutes(SMALL, fresh(folder))
-    calibration = ("samples", "empirical", "fresh", "brier", "newest", "settle")
+    calibration = ("samples", "empirical", "fresh", "brier", "newest", "settle", "rehearse", "last", "sharpen")
     assert list(expected) == ["warm-start", *calibration, "critic", "twin", "measured"]
     assert all(cost > 0 for cost in expected.values())
 

@@ -8,7 +8,7 @@ from demur_training.embedded.chances import estimate
 from demur_training.embedded.grading import grade
 from demur_training.embedded.losses import Stated
 from demur_training.embedded.sampling import Sample
-from demur_training.embedded.targets import binary_rows, brier_rows, empirical_rows
+from demur_training.embedded.targets import binary_rows, brier_rows, empirical_rows, finishing_rows
 from demur_training.embedded.texts import claims_text, response_text
 from demur_training.embedded.tokens import Vocabulary
 from demur_training.graded.mix import draw
@@ -107,6 +107,18 @@ def test_brier_rows_carry_what_became_of_each_output(vocabulary, answers):
     assert all(isinstance(note, Stated) and note.valid is None for note in notes)
     expected = sorted((one.whole + one.sample.graded.valid) / 2 for one in chances)
     assert sorted(target for note in notes for target in note.targets) == pytest.approx(expected)
+
+
+def test_finishing_rows_write_the_chance_and_carry_what_became_of_each_output(vocabulary, answers):
+    chances = estimate(answers, vocabulary)
+    rows = [row() for row in finishing_rows(chances, vocabulary, tokens=800, seed=0)]
+    responses = [r for row in rows for r in row.responses]
+    texts = sorted(vocabulary.decode(r.ids).rpartition(" ")[2] for r in responses)
+    assert texts == sorted(f"{round(one.whole, 2):.2f}<|im_end|>" for one in chances)
+    expected = sorted((one.whole + one.sample.graded.valid) / 2 for one in chances)
+    assert sorted(target for r in responses for target in r.note.targets) == pytest.approx(expected)
+    assert all(min(r.weights) > 0 for r in responses)
+    assert all(r.weights[r.note.places[0]] == r.weights[r.note.places[0] + 1] == 2.0 for r in responses)
 
 
 def test_the_twin_imitates_right_answers_only(vocabulary, answers):

@@ -7,10 +7,11 @@ import pytest
 
 from demur_training.errors import DataError
 from demur_training.graded.knowledge import CAPITALS, ELEMENTS
-from demur_training.graded.mix import FAMILIES, MIX, TRANSFER, distinct, draw, problems
+from demur_training.graded.mix import MIX, SHOWN, TRANSFER, distinct, draw, problems
 from demur_training.graded.problem import Problem, Step, calculate
+from demur_training.graded.unfamiliar import UNFAMILIAR
 
-CELLS = sorted({*MIX, *TRANSFER})
+CELLS = sorted({*MIX, *TRANSFER, *UNFAMILIAR})
 UNSAID = {"next", "double", "half", "perimeter", "average", "equation", "unknowable", "percent", "sequence", "unit"}
 """Families whose questions leave a number of the calculation unsaid."""
 
@@ -49,7 +50,10 @@ def test_questions_are_whole_and_say_what_they_are_about(cell):
             assert all(fact in problem.question for fact in problem.facts[1:] if problem.steps)
 
 
-@pytest.mark.parametrize("family", sorted(FAMILIES.keys() - {"capital", "element"}))
+MEASURED = {cell.partition("/")[0] for cell in (*MIX, *TRANSFER)}
+
+
+@pytest.mark.parametrize("family", sorted(MEASURED - {"capital", "element"}))
 def test_families_are_asked_in_many_wordings(family):
     cell = next(cell for cell in CELLS if cell.startswith(family + "/"))
     shapes = {"".join(c for c in p.question if not c.isdigit()) for p in drawn(cell, 120)}
@@ -76,6 +80,39 @@ def test_the_mix_has_the_unknowable_and_several_steps():
 def test_too_few_questions_are_an_error_that_says_so():
     with pytest.raises(DataError, match="different questions"):
         distinct("validation", 500, 0, {"add/1": 1})
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("digit_sum/1", lambda a: a // 10 + a % 10),
+        ("rounded/1", lambda a: round(a / 10 + 1e-9) * 10),
+        ("even_after/1", lambda a: min(n for n in range(a + 1, a + 3) if n % 2 == 0)),
+        ("weeks/2", lambda a: int(a / 7)),
+        ("divisors/1", lambda a: len({n for k in range(1, a + 1) if a % k == 0 for n in (k, a // k)})),
+        ("up_to/1", lambda a: sum(range(a + 1))),
+        ("binary/2", lambda a: int(bin(a)[2:])),
+        ("root/2", lambda a: int(a**0.5)),
+    ],
+)
+def test_unfamiliar_answers_by_another_way(question, answer):
+    for problem in drawn(question):
+        assert int(problem.answer or "") == answer(int(problem.facts[1]))
+
+
+def test_unfamiliar_questions_of_several_numbers():
+    for problem in drawn("middle/2"):
+        assert int(problem.answer or "") == sorted(map(int, problem.facts[1:]))[1]
+    for problem in drawn("apart/1"):
+        low, high = map(int, problem.facts[1:])
+        assert int(problem.answer or "") == len(range(low + 1, high))
+    for problem in drawn("minutes/1"):
+        (h1, m1), (h2, m2) = (map(int, time.split(":")) for time in problem.facts[1:])
+        assert int(problem.answer or "") == 60 * (h2 - h1) + m2 - m1
+
+
+def test_nothing_unfamiliar_is_ever_shown_or_measured():
+    assert not {c.partition("/")[0] for c in UNFAMILIAR} & {c.partition("/")[0] for c in (*SHOWN, *MIX, *TRANSFER)}
 
 
 @pytest.mark.parametrize(("cell", "message"), [("sums/1", "no such family"), ("add/x", "no such family")])

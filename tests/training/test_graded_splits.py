@@ -8,7 +8,7 @@ import pytest
 from demur_training.graded.arithmetic import FAMILIES
 from demur_training.graded.mix import distinct, draw
 from demur_training.graded.problem import Problem
-from demur_training.graded.splits import HELD_OUT, split_of
+from demur_training.graded.splits import HELD_OUT, lesson, split_of
 
 
 def test_rewordings_of_one_calculation_share_its_split():
@@ -21,6 +21,16 @@ def test_rewordings_of_one_calculation_share_its_split():
         wordings.setdefault(problem.facts, set()).add(problem.question)
     assert all(len(splits) == 1 for splits in seen.values())
     assert max(len(questions) for questions in wordings.values()) > 3
+
+
+def test_an_unfamiliar_wording_shares_the_split_of_its_calculation():
+    pairs = [("area/1", "multiply/21"), ("left_over/1", "remainder/2"), ("third/1", "divide/2"), ("older/1", "add/1")]
+    rng = random.Random(0)
+    for unfamiliar, shown in pairs:
+        alike = {draw(unfamiliar, rng).facts[0], draw(shown, rng).facts[0]}
+        assert len(alike) == 1
+        problem = draw(unfamiliar, rng)
+        assert list(problem.facts[1:]) == sorted(problem.facts[1:], key=int)
 
 
 def test_order_of_the_operands_changes_nothing():
@@ -36,6 +46,18 @@ def test_calculations_of_train_and_test_are_disjoint():
     assert not facts["train"] & facts["test"]
     assert not facts["train"] & facts["validation"]
     assert not facts["validation"] & facts["test"]
+
+
+def test_half_of_the_training_problems_are_for_lessons_whatever_their_wording():
+    drawn = distinct("train", 600, 0)
+    assert sum(map(lesson, drawn)) / 600 == pytest.approx(0.5, abs=0.08)
+    by_facts: dict[tuple[str, ...], set[bool]] = {}
+    for problem in drawn:
+        by_facts.setdefault(problem.facts, set()).add(lesson(problem))
+    assert all(len(sides) == 1 for sides in by_facts.values())
+    chosen = distinct("train", 50, 1, wanted=lambda problem: not lesson(problem))
+    assert len(chosen) == 50
+    assert not any(map(lesson, chosen))
 
 
 def test_shares_of_the_splits():

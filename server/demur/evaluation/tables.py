@@ -16,10 +16,9 @@ SHOWN_THRESHOLDS = 11
 
 
 def show(console: Console, results: Results) -> None:
-    """Figures with intervals, the thresholds of an explicit-risk run, the objectives, and what to know of the rows."""
+    """Figures with intervals, what happens at some thresholds, the objectives, and what to know of the rows."""
     console.print(figures_table(results.figures))
-    if results.summary is None:
-        console.print(thresholds_table(results))
+    console.print(thresholds_table(results))
     console.print(objectives_table(results))
     for sentence in counts_of(results):
         console.print(sentence)
@@ -35,13 +34,20 @@ def figures_table(figures: Mapping[str, Estimate]) -> Table:
 
 
 def thresholds_table(results: Results) -> Table:
-    """Accuracy, hallucination and abstention, unreadable outputs among it, for some of the thresholds that were run."""
-    headings = "t>", "accuracy>", "hallucination>", "abstention>", "unreadable>", "right if answered>"
-    table = _table("One run for each risk threshold", *headings)
+    """Accuracy, hallucination, abstention, and how many of the given answers are right, at some risk thresholds.
+
+    A run that states no confidence was made once for each of them; its unreadable outputs are part of the abstention.
+    """
+    once_each = results.summary is None
+    title = "One run for each risk threshold" if once_each else "At a risk threshold t"
     o = results.curves.outcomes
+    columns = {"t>": o.t, "accuracy>": o.accuracy, "hallucination>": o.hallucination, "abstention>": o.abstention}
+    if once_each:
+        columns["unreadable>"] = results.unreadable
+    columns["right if answered>"] = o.true_positive
+    table = _table(title, *columns)
     chosen = np.unique(np.linspace(0, len(o.t) - 1, SHOWN_THRESHOLDS).astype(int))
-    columns = (o.t, o.accuracy, o.hallucination, o.abstention, results.unreadable, o.true_positive)
-    for line in np.column_stack(columns)[chosen]:
+    for line in np.column_stack(list(columns.values()))[chosen]:
         table.add_row(f"{line[0]:.2f}", *("–" if np.isnan(value) else f"{value:.3f}" for value in line[1:]))
     return table
 

@@ -18,7 +18,7 @@ from demur_training.embedded.plan import Plan
 
 BASE = "HuggingFaceTB/SmolLM2-135M-Instruct"
 NAME = "demur-smol"
-FINAL = "settle"
+FINAL = "finish"
 """The stage that ships."""
 RECIPE = "embedded-exact-brier"
 LIMIT = 20 * 1024 * 1024

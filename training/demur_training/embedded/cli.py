@@ -56,12 +56,12 @@ def measure(
     from demur_training.embedded.tokens import Vocabulary
 
     shop = _reopened(out, base)
-    typer.echo(shop.measure(Vocabulary(shop.base), shop.drawn(), split))
+    typer.echo(shop.measure(Vocabulary(shop.base), split))
 
 
 @app.command()
 def merge(
-    out: Out, stage: Annotated[str, typer.Option(help="warm-start, twin, settle ...")], base: Base = None
+    out: Out, stage: Annotated[str, typer.Option(help="warm-start, twin, finish ...")], base: Base = None
 ) -> None:
     """Put a finished stage's adapters into the base's weights, and print the folder: demur serve --model FOLDER."""
     shop = _reopened(out, base)

@@ -22,30 +22,36 @@ class Plan:
 
     `school` are GSM8K problems, in the warm start and among the sampled ones. `graded` are problems under the response
     contract and the samples of each: they say how hard the problems are. All others are sampled once: `sampled` from
-    the warm start, `fresh` from the model that has learned from those, `newest` from the one after that,
-    `checked` from the finished one for its critic.
+    the warm start, `fresh` from the model that has learned from those, `newest` from the one after that, `last` from
+    the one that has rehearsed worked answers to `rehearsed` more problems, `checked` from the finished one for its
+    critic. `unfamiliar` problems join the last ones.
     `doubted` is what `measured` is under the claims contract for the finished model, whose reasons for doubt are read.
-    `precision` is what the network computes in; adapters are float32.
+    `precision` is what the network computes in, by default the faster one here; adapters are float32.
     """
 
     seed: int = 0
     rank: int = 32
     adapted: int = 22
     row_tokens: int = 850
-    precision: Literal["float32", "bfloat16"] = "bfloat16"
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
     warm: tuple[int, int] = (3000, 700)
     school: tuple[int, int] = (80, 40)
     graded: tuple[int, int] = (300, 4)
     sampled: tuple[int, int] = (3600, 550)
     fresh: tuple[int, int] = (3000, 400)
     newest: tuple[int, int] = (1000, 200)
+    rehearsed: tuple[int, int] = (800, 850)
+    last: tuple[int, int] = (2000, 550)
+    unfamiliar: int = 400
     checked: tuple[int, int] = (700, 150)
     measured: tuple[int, int] = (1000, 300)
-    doubted: int = 900
+    doubted: int = 1300
     warm_rate: float = 1e-3
     empirical_rate: float = 3e-4
     brier_rate: float = 5e-4
     settle_rate: float = 3e-4
+    rehearse_rate: float = 5e-4
+    sharpen_rate: float = 2e-4
     batch: int = 128
     limits: tuple[int, int] = (96, 240)
 
@@ -68,6 +74,8 @@ def token_counts(plan: Plan) -> Mapping[str, tuple[int, int]]:
     first = answers + claims + QUESTION_TOKENS * (plan.graded[0] + sum(plan.sampled))
     second = fresh + QUESTION_TOKENS * sum(plan.fresh)
     third = _answers(plan.newest) + QUESTION_TOKENS * sum(plan.newest)
+    rehearsed = _answers(plan.rehearsed) + QUESTION_TOKENS * sum(plan.rehearsed)
+    last = _answers(plan.last) + QUESTION_TOKENS * sum(plan.last)
     return {
         "warm-start": (_answers(plan.warm) + QUESTION_TOKENS * sum(plan.warm), 0),
         "samples": (0, answers + claims),
@@ -76,8 +84,11 @@ def token_counts(plan: Plan) -> Mapping[str, tuple[int, int]]:
         "brier": (first + second, 0),
         "newest": (0, _answers(plan.newest)),
         "settle": (third, 0),
+        "rehearse": (rehearsed, 0),
+        "last": (0, _answers(plan.last)),
+        "sharpen": (last, 0),
         "critic": (_answers(plan.checked) // 2, _answers(plan.checked)),
-        "twin": (2 * first + second + third, 0),
+        "twin": (2 * first + second + third + rehearsed + last, 0),
         "measured": (0, 2 * _answers(plan.measured) + _answers((plan.measured[0], plan.doubted))),
     }
 

@@ -5,6 +5,9 @@ samples      what that model answers to training problems, and its histogram of 
 empirical    confidences become the chance of success, as outputs like each one had it
 brier        fresh outputs besides: what became of each one pulls through the exact expected Brier score
 settle       the same once more on the newest outputs, every token held: brings the form back
+rehearse     worked answers to further problems, confidences left out: brings back working that had drifted
+sharpen      the last outputs, some to unfamiliar families: their chances imitated and scored at once
+finish       half the way back: the mean of the last two adapters, which is less sure of itself
 critic       a value head, fitted on the merged model's own answers
 twin         the warm start's samples and as many steps with a binary reward instead: the baseline, not in what ships
 measured     validation problems, before and after; test problems only when asked for
@@ -13,8 +16,9 @@ measured     validation problems, before and after; test problems only when aske
 """
 
 import json
+import random
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import cycle, islice
 from pathlib import Path
@@ -28,18 +32,20 @@ from demur.model.merging import merge
 from demur_training.embedded import critic, losses, measuring, targets, warm_start
 from demur_training.embedded.artefact import FINAL, NAME, manifest, peft_tensors
 from demur_training.embedded.chances import estimate
-from demur_training.embedded.llama import Llama
+from demur_training.embedded.llama import Llama, faster
+from demur_training.embedded.packing import Row
 from demur_training.embedded.plan import Plan
 from demur_training.embedded.sampling import Sample, Sampling, draw, read_samples
 from demur_training.embedded.tokens import Vocabulary
-from demur_training.embedded.training import Schedule, load_adapter, train
+from demur_training.embedded.training import Schedule, average, load_adapter, train
 from demur_training.errors import DataError
 from demur_training.graded import knowledge
 from demur_training.graded.gsm8k import SCHOOL, read_gsm8k
 from demur_training.graded.histogram import chance_by, difficulty, table
 from demur_training.graded.mix import MIX, SHOWN, distinct, problems
 from demur_training.graded.problem import Problem
-from demur_training.graded.splits import Split, split_of
+from demur_training.graded.splits import Split, lesson, split_of
+from demur_training.graded.unfamiliar import UNFAMILIAR
 
 MERGED = ".merged"
 CONTRACTS: tuple[Contract, ...] = ("response", "claims")
@@ -72,9 +78,11 @@ class Workshop:
         self.warm_start(vocabulary)
         drawn = self.sample(vocabulary)
         self.teach(vocabulary, drawn)
+        self.rehearse(vocabulary)
+        self.finish(vocabulary)
         self.critic(vocabulary)
         self.twin(vocabulary, drawn)
-        self.measure(vocabulary, drawn, "validation")
+        self.measure(vocabulary, "validation")
 
     def model(self, stage: str | None = None) -> Llama:
         """The base with fresh adapters, or with those of a finished stage."""
@@ -104,11 +112,11 @@ class Workshop:
 
     @property
     def _precision(self) -> torch.dtype:
-        return getattr(torch, self.plan.precision)
+        return faster() if self.plan.precision == "auto" else getattr(torch, self.plan.precision)
 
     def warm_start(self, vocabulary: Vocabulary) -> None:
         plan = self.plan
-        shown = list(self._shown())
+        shown = list(self._shown(plan.warm, plan.seed))
         rows = warm_start.rows(shown, vocabulary, tokens=plan.row_tokens, seed=plan.seed)
         train(self.model(), rows, losses.imitation, Schedule(plan.warm_rate), self.out / "warm-start")
 
@@ -121,10 +129,9 @@ class Workshop:
         school = self._school()[plan.school[0] :]
         return graded + self._draw(model, vocabulary, "sampled", plan.sampled, seed=plan.seed + 2000, more=school)
 
-    def drawn(self) -> list[Sample]:
-        """The warm start's samples again, from their files."""
-        files = sorted((self.out / "samples").glob("*.jsonl"))
-        return [s for file in files if file.stem.startswith(("graded", "sampled")) for s in read_samples(file)]
+    def drawn(self, name: str) -> list[Sample]:
+        """The samples of one name again, from their files."""
+        return [s for file in sorted((self.out / "samples").glob(f"{name}-*.jsonl")) for s in read_samples(file)]
 
     def teach(self, vocabulary: Vocabulary, drawn: list[Sample]) -> None:
         """Stage 3 from the warm start's samples, stage 4 from fresh ones and those again, stage 5 from the newest."""
@@ -141,14 +148,44 @@ class Workshop:
             estimate(newest, vocabulary), vocabulary, tokens=plan.row_tokens, seed=plan.seed, whole=True
         )
         firm = losses.ExactBrier(vocabulary.digits, anchor=1.0, only_digits=1.0)
-        train(model, rows, firm, Schedule(plan.settle_rate), self.out / FINAL)
+        train(model, rows, firm, Schedule(plan.settle_rate), self.out / "settle")
+
+    def rehearse(self, vocabulary: Vocabulary) -> None:
+        """Stage 6: worked answers to further problems, their confidences left out of the loss."""
+        rows = self._rehearsal(vocabulary)
+        train(self.model("settle"), rows, losses.imitation, Schedule(self.plan.rehearse_rate), self.out / "rehearse")
+
+    def _rehearsal(self, vocabulary: Vocabulary) -> list[Callable[[], Row]]:
+        plan, seed = self.plan, self.plan.seed + 6000
+        shown = list(self._shown(plan.rehearsed, seed))
+        return warm_start.rows(shown, vocabulary, tokens=plan.row_tokens, seed=seed, confidence_weight=0.0)
+
+    def finish(self, vocabulary: Vocabulary) -> None:
+        """Stages 7 and 8: draw once more, from unfamiliar families too, and bring confidences in line with what is now
+        true; then go back half the way.
+
+        The score alone seldom moves a first digit that has become habit: 8 for all that is nearly sure. Imitating the
+        chance does, and leaves open what is open. One such pass over problems of one split still makes it too sure
+        elsewhere, which the mean with the adapter before it is not: smECE 0.049 for 0.084, AUC 0.900 for 0.879, Brier
+        0.126 for 0.139 on 500 validation problems, one seed.
+        """
+        plan = self.plan
+        unfamiliar = distinct("train", plan.unfamiliar, plan.seed + 7000, UNFAMILIAR)
+        more = [*unfamiliar, *self._school()[plan.school[0] :]]
+        last = self._draw(self.model("rehearse"), vocabulary, "last", plan.last, seed=plan.seed + 7000, more=more)
+        rows = targets.finishing_rows(estimate(last, vocabulary), vocabulary, tokens=plan.row_tokens, seed=plan.seed)
+        both = losses.ExactBrier(vocabulary.digits, strength=3.0, anchor=1.0)
+        train(self.model("rehearse"), rows, both, Schedule(plan.sharpen_rate), self.out / "sharpen")
+        average(self.out / "rehearse", self.out / "sharpen", self.out / FINAL)
 
     def twin(self, vocabulary: Vocabulary, drawn: list[Sample]) -> None:
-        """The binary-reward twin of stages 3 to 5: same start, same samples, as many steps."""
+        """The binary-reward twin of stages 3 to 7: same start, same samples, as many steps, the same rehearsal."""
         plan = self.plan
-        steps = sum(count_lines(self.out / stage / "curve.jsonl") for stage in ("empirical", "brier", FINAL))
+        calibrating = ("empirical", "brier", "settle", "sharpen")
+        steps = sum(count_lines(self.out / stage / "curve.jsonl") for stage in calibrating)
         rows = targets.binary_rows(drawn, vocabulary, tokens=plan.row_tokens, seed=plan.seed)
-        repeated = list(islice(cycle(rows), steps))
+        repeated = [*islice(cycle(rows), steps), *self._rehearsal(vocabulary)]
+        random.Random(plan.seed).shuffle(repeated)
         train(self.model("warm-start"), repeated, losses.imitation, Schedule(plan.brier_rate), self.out / "twin")
 
     def critic(self, vocabulary: Vocabulary) -> dict[str, Tensor]:
@@ -162,12 +199,15 @@ class Workshop:
             save_file({"score.weight": weight, "score.bias": bias}, kept)
         return load_file(kept)
 
-    def measure(self, vocabulary: Vocabulary, drawn: list[Sample], split: Split) -> str:
+    def measure(self, vocabulary: Vocabulary, split: Split) -> str:
         """Warm start, binary twin if it is there, lookup table and ours (merged) over one split, as a table.
+
+        The lookup table knows the last samples: how often the model was right as it was when it was last asked.
 
         The figures go to `table-SPLIT.json`.
         """
         found: dict[str, dict[str, object]] = {}
+        drawn = self.drawn("last")
         for stage in filter(self._trained, ("warm-start", "twin", FINAL)):
             model = self.finished(stage)
             asked = (self.plan.measured[0], self.plan.doubted if stage == FINAL else self.plan.measured[1])
@@ -200,21 +240,22 @@ class Workshop:
         samples: int = 1,
         more: Sequence[Problem] = (),
     ) -> list[Sample]:
-        """Sample `counts` training problems under each contract, and `more` under the response contract."""
+        """Sample `counts` training problems that are never shown under each contract, and `more` under response."""
         drawn = list[Sample]()
         for contract, count, limit in zip(CONTRACTS, counts, self.plan.limits, strict=True):
             if count:
-                chosen = distinct("train", count, seed, MIX if contract == "response" else with_steps(MIX))
+                mix = MIX if contract == "response" else with_steps(MIX)
+                chosen = distinct("train", count, seed, mix, wanted=lambda problem: not lesson(problem))
                 chosen += more if contract == "response" else ()
                 how = Sampling(contract, samples, seed, limit, batch=self.plan.batch)
                 drawn += draw(model, vocabulary, chosen, how, self.out / "samples" / f"{name}-{contract}.jsonl")
         return drawn
 
-    def _shown(self) -> Iterator[tuple[Problem, Contract]]:
+    def _shown(self, counts: tuple[int, int], first_seed: int) -> Iterator[tuple[Problem, Contract]]:
         """Graded problems under both contracts, then school problems, every fourth of them as claims."""
-        for seed, (contract, count) in enumerate(zip(CONTRACTS, self.plan.warm, strict=True), self.plan.seed):
+        for seed, (contract, count) in enumerate(zip(CONTRACTS, counts, strict=True), first_seed):
             mix = SHOWN if contract == "response" else with_steps(SHOWN)
-            for problem in islice(problems("train", seed, mix), count):
+            for problem in islice(filter(lesson, problems("train", seed, mix)), count):
                 yield problem, contract
         for i, problem in enumerate(self._school()[: self.plan.school[0]]):
             yield problem, CONTRACTS[i % 4 == 3]

@@ -1,9 +1,9 @@
-"""Stages 3 to 5: samples -> rows that teach what the confidence should have been.
+"""Stages 3 to 5 and 7: samples -> rows that teach what the confidence should have been.
 
 Stage 3 writes the chance of each output into it and imitates that. Stage 4 adds fresh outputs of the model as it is by
 then, and lets what became of them pull through the exact expected Brier score. Stage 5 does the same with the newest
 outputs and holds every token: as the samples are the model's own, imitating them changes nothing but what was pulled
-out of shape.
+out of shape. Stage 7 imitates and scores at once.
 """
 
 import random
@@ -22,8 +22,10 @@ from demur_training.embedded.tokens import Prompts, Vocabulary
 OUTCOME = 0.5
 """How much of a target is the outcome itself; the rest is its estimated chance, which has the same mean and none of the
 luck."""
-HELD, HELD_WHOLE = (0.1, 0.0), (1.0, 0.3)
+HELD, HELD_WHOLE, HELD_LAST = (0.1, 0.0), (1.0, 0.3), (0.3, 0.1)
 """Loss weights of the own words of a right and of a wrong output."""
+DIGIT = 2.0
+"""Loss weight of the digit of a chance among whole outputs."""
 
 
 def empirical_rows(
@@ -48,12 +50,25 @@ def brier_rows(
 
     def response(one: Chances) -> Response:
         ids = [*one.sample.ids, vocabulary.end]
-        targets = [_blend(*pair) for pair in zip(one.outcomes, one.stated, strict=True)]
-        minimum = _blend(float(one.sample.graded.valid), one.whole) if one.claims else None
-        note = Stated(tuple(vocabulary.confidences(ids)), tuple(targets), minimum)
         digits = _digits(ids, vocabulary)
         held = _held(one.sample, ids, vocabulary, HELD_WHOLE if whole else HELD)
-        return Response(ids, [0.0 if i in digits else held[i] for i in range(len(ids))], note)
+        return Response(ids, [0.0 if i in digits else held[i] for i in range(len(ids))], _stated(one, ids, vocabulary))
+
+    return _rows([(one.sample, response(one)) for one in chances], vocabulary, tokens, seed)
+
+
+def finishing_rows(
+    chances: Sequence[Chances], vocabulary: Vocabulary, *, tokens: int, seed: int
+) -> list[Callable[[], Row]]:
+    """Both at once: the outputs with their confidences replaced by their chances, every token held, and what became of
+    them for the score."""
+
+    def response(one: Chances) -> Response:
+        ids = _restated(one, vocabulary)
+        digits = _digits(ids, vocabulary)
+        held = _held(one.sample, ids, vocabulary, HELD_LAST)
+        weights = [DIGIT if i in digits else held[i] for i in range(len(ids))]
+        return Response(ids, weights, _stated(one, ids, vocabulary))
 
     return _rows([(one.sample, response(one)) for one in chances], vocabulary, tokens, seed)
 
@@ -69,6 +84,12 @@ def binary_rows(
         return Response(ids, [1.0] * len(ids))
 
     return _rows([(s, response(s)) for s in samples if s.graded.valid], vocabulary, tokens, seed)
+
+
+def _stated(one: Chances, ids: Sequence[int], vocabulary: Vocabulary) -> Stated:
+    targets = [_blend(*pair) for pair in zip(one.outcomes, one.stated, strict=True)]
+    minimum = _blend(float(one.sample.graded.valid), one.whole) if one.claims else None
+    return Stated(tuple(vocabulary.confidences(ids)), tuple(targets), minimum)
 
 
 def _blend(outcome: float, chance: float) -> float:

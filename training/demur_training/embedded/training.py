@@ -77,6 +77,13 @@ def load_adapter(model: Llama, path: Path) -> None:
     _put(model, torch.load(path, weights_only=True))
 
 
+def average(first: Path, second: Path, out: Path) -> None:
+    """The mean of two stages' adapters as a finished stage of its own."""
+    out.mkdir(parents=True, exist_ok=True)
+    one, other = (torch.load(stage / "adapter.pt", weights_only=True) for stage in (first, second))
+    _save({name: torch.lerp(tensor, other[name], 0.5) for name, tensor in one.items()}, out / "adapter.pt")
+
+
 def _put(model: Llama, tensors: dict[str, Tensor]) -> None:
     parameters = dict(model.named_parameters())
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""Stage 1: the form of both contracts, with confidences that mean nothing yet."""
+"""Stages 1 and 6: the form of both contracts and the working, with confidences that mean nothing."""
 
 import random
 from collections.abc import Callable, Iterable, Sequence
@@ -15,16 +15,22 @@ CONFIDENCE_WEIGHT = 0.3
 
 
 def rows(
-    problems: Iterable[tuple[Problem, Contract]], vocabulary: Vocabulary, *, tokens: int, seed: int
+    problems: Iterable[tuple[Problem, Contract]],
+    vocabulary: Vocabulary,
+    *,
+    tokens: int,
+    seed: int,
+    confidence_weight: float = CONFIDENCE_WEIGHT,
 ) -> list[Callable[[], Row]]:
-    """Packed rows of about `tokens` tokens, one contract each, in mixed order."""
+    """Packed rows of about `tokens` tokens, one contract each, in mixed order. A model that states confidences already
+    rehearses with `confidence_weight` 0."""
     rng = random.Random(seed)
     prompts: dict[Contract, Prompts] = {c: Prompts(vocabulary, c) for c in ("response", "claims")}
     branches: dict[Contract, list[Branch]] = {"response": [], "claims": []}
     for problem, contract in problems:
         text = _text(problem, contract, rng)
         question = prompts[contract].rest(problem.question)
-        branches[contract].append(Branch(question, [weighed(vocabulary, text, CONFIDENCE_WEIGHT)]))
+        branches[contract].append(Branch(question, [weighed(vocabulary, text, confidence_weight)]))
     packed = [
         partial(pack, prompts[contract].prefix, held)
         for contract, made in branches.items()

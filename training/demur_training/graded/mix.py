@@ -5,15 +5,19 @@ figure look good; uniform difficulty caps a perfect reader of difficulty at AUC 
 """
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import accumulate
 
 from demur_training.errors import DataError
-from demur_training.graded import arithmetic, knowledge
+from demur_training.graded import arithmetic, knowledge, unfamiliar
 from demur_training.graded.problem import Problem
 from demur_training.graded.splits import HELD_OUT, Split, split_of
 
-FAMILIES: Mapping[str, arithmetic.Draw] = {**arithmetic.FAMILIES, **knowledge.FAMILIES}
+FAMILIES: Mapping[str, arithmetic.Draw] = {
+    **arithmetic.FAMILIES,
+    **knowledge.FAMILIES,
+    **unfamiliar.FAMILIES,
+}
 
 SHOWN: Mapping[str, float] = {
     "add/1": 3, "add/2": 4, "add/3": 5, "add/4": 3, "add/6": 2,
@@ -90,11 +94,19 @@ def of_split(cell: str, split: Split, rng: random.Random) -> Problem:
     raise DataError(f"{cell} has no problem in the split {split}: too few to choose from")
 
 
-def distinct(split: Split, count: int, seed: int, mix: Mapping[str, float] | None = None) -> list[Problem]:
+def distinct(
+    split: Split,
+    count: int,
+    seed: int,
+    mix: Mapping[str, float] | None = None,
+    *,
+    wanted: Callable[[Problem], bool] = lambda _: True,
+) -> list[Problem]:
     """`count` problems with different questions; cells that run out give way to the others."""
     found: dict[str, Problem] = {}
     for tries, problem in enumerate(problems(split, seed, mix)):
-        found.setdefault(problem.question, problem)
+        if wanted(problem):
+            found.setdefault(problem.question, problem)
         if len(found) == count:
             return list(found.values())
         if tries > 50 * count:

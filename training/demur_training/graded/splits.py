@@ -21,7 +21,17 @@ def split_of(problem: Problem) -> Split:
     """`transfer` for the held-out families, else by hash: 68 % train, 12 % validation, 20 % test."""
     if problem.family in HELD_OUT:
         return "transfer"
-    bucket = int.from_bytes(hashlib.sha256("|".join(problem.facts).encode()).digest()[:4]) % 100
+    bucket = int.from_bytes(_hash(problem)[:4]) % 100
     if bucket < _TEST:
         return "test"
     return "validation" if bucket < _TEST + _VALIDATION else "train"
+
+
+def lesson(problem: Problem) -> bool:
+    """Whether a training problem may be shown worked out. The other half is for asking: a model knows what it was shown
+    by heart, and what it learnt there about its chances would not hold elsewhere."""
+    return _hash(problem)[4] % 2 == 0
+
+
+def _hash(problem: Problem) -> bytes:
+    return hashlib.sha256("|".join(problem.facts).encode()).digest()
