@@ -1,12 +1,13 @@
 """The exact form of the Brier reward is the expectation it claims to be, and proper."""
 
 from itertools import product
+from math import log
 
 import pytest
 import torch
 
 from demur.core.scoring import brier
-from demur_training.embedded.losses import ExactBrier, Stated, digit_values, expected_minimum_score
+from demur_training.embedded.losses import ExactBrier, Stated, digit_values, expected_minimum_score, imitation
 from demur_training.embedded.packing import Branch, Response, Row, pack
 
 
@@ -74,6 +75,17 @@ class Fixed:
         return hidden
 
 
+def test_the_score_and_the_imitation_of_the_words_add_up():
+    """Of 13 tokens 3 to 12 are the digits, all alike, and the words are never what was expected: uniform over 13."""
+    digits = tuple(range(3, 13))
+    row = pack([1, 2], [Branch([1], [Response([2, 7, 8, 1], [1.0, 0.0, 0.0, 1.0], Stated((1,), (0.4,)))])])
+    value, figures = ExactBrier(digits, strength=5.0, anchor=0.5)(Fixed(row, torch.zeros(4, 13)), row)
+    expected = sum((tenth / 10 + 0.045 - 0.4) ** 2 for tenth in range(10)) / 10
+    assert figures["brier"] == pytest.approx(expected, abs=1e-4)
+    assert figures["anchor"] == pytest.approx(log(13), abs=1e-4)
+    assert float(value) == pytest.approx(5 * figures["brier"] + 0.5 * figures["anchor"], abs=1e-5)
+
+
 @pytest.mark.parametrize(("astray", "leak"), [(0.0, 0.0), (0.5, 0.69), (0.9, 2.3)])
 def test_words_where_a_digit_belongs_are_what_leaks(astray, leak):
     """Of 13 tokens 3 to 12 are the digits; `astray` of the probability at both places of a confidence is token 0's."""
@@ -86,3 +98,11 @@ def test_words_where_a_digit_belongs_are_what_leaks(astray, leak):
     held, figures = ExactBrier(digits, only_digits=2.0)(model, row)
     assert figures["leak"] == pytest.approx(leak, abs=0.01)
     assert float(held - plain) == pytest.approx(2 * figures["leak"], abs=1e-4)
+
+
+def test_a_row_that_states_nothing_is_imitated():
+    row = pack([1, 2], [Branch([1], [Response([2, 7, 8, 1], [1.0, 0.0, 0.0, 1.0])])])
+    model = Fixed(row, torch.randn(4, 13, generator=torch.Generator().manual_seed(0)))
+    value, figures = ExactBrier(tuple(range(3, 13)))(model, row)
+    assert set(figures) == {"cross_entropy"}
+    assert float(value) == pytest.approx(float(imitation(model, row)[0]))

@@ -4,6 +4,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM
 
+from demur_training.embedded import llama
 from demur_training.embedded.decoding import sample
 from demur_training.embedded.llama import Llama
 from demur_training.embedded.losses import token_logits
@@ -139,3 +140,12 @@ def test_another_architecture_is_refused(folder, tmp_path):
     (tmp_path / "config.json").write_text((folder / "config.json").read_text().replace('"llama"', '"gemma"'))
     with pytest.raises(ValueError, match="Llama models"):
         Llama(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"), [([0.0, 3.0, 3.0, 4.0], torch.bfloat16), ([0.0, 1.0, 1.0, 4.0], torch.float32)]
+)
+def test_the_precision_is_the_one_that_took_less_time(monkeypatch, seconds, expected):
+    clock = iter(seconds)
+    monkeypatch.setattr(llama.time, "perf_counter", lambda: next(clock))
+    assert llama.faster() == expected

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections import Counter
 from functools import partial
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from demur_training.embedded.tokens import Vocabulary
 from demur_training.errors import DataError
 from demur_training.graded.mix import distinct
 from demur_training.graded.problem import Problem, Step
+from demur_training.graded.unfamiliar import FAMILIES as UNFAMILIAR_FAMILIES
 from tiny_digit_model import make_tiny_digit_model
 
 SMALL = plan.Plan(
@@ -31,15 +33,15 @@ SMALL = plan.Plan(
     adapted=1,
     row_tokens=400,
     warm=(6, 3),
-    school=(0, 0),
+    school=(0, 1),
     precision="float32",
     graded=(2, 2),
     sampled=(4, 2),
     fresh=(4, 2),
-    newest=(4, 2),
-    rehearsed=(4, 2),
     last=(4, 2),
+    newest=(4, 2),
     unfamiliar=2,
+    worked=(4, 2),
     checked=(4, 2),
     doubted=3,
     measured=(4, 2),
@@ -153,8 +155,17 @@ def test_the_whole_run_writes_every_stage_and_an_artefact(folder, tmp_path):
         "samples/fresh-claims.jsonl",
         "histogram.txt",
         "empirical/adapter.pt",
+        "brier/adapter.pt",
+        "outcome/adapter.pt",
+        "temper/adapter.pt",
+        "finish/adapter.pt",
     ):
         assert (shop.out / name).exists()
+    for name in ("sampled", "fresh", "last", "newest"):
+        families = Counter(s.problem.family for s in shop.drawn(name) if s.contract == "response")
+        assert (len(list(families.elements())), families["gsm8k"]) == (4 + 2 + 1, 1)
+        assert sum(count for family, count in families.items() if family in UNFAMILIAR_FAMILIES) == 2
+    assert len({s.problem.question for name in ("sampled", "fresh", "last", "newest") for s in shop.drawn(name)}) > 20
     tables = {"validation": json.loads((shop.out / "table-validation.json").read_text())}
     assert set(tables["validation"]) >= {"warm-start, response", "lookup table, response", "critic, claims"}
     out = tmp_path / "artefact"
@@ -222,7 +233,7 @@ def test_another_plan_in_the_same_folder_is_refused(folder, tmp_path):
 
 def test_the_time_it_takes_is_told_for_every_stage(folder):
     expected = plan.minutes(SMALL, fresh(folder))
-    calibration = ("samples", "empirical", "fresh", "brier", "newest", "settle", "rehearse", "last", "sharpen")
+    calibration = ("samples", "empirical", "fresh", "brier", "last", "outcome", "newest", "temper")
     assert list(expected) == ["warm-start", *calibration, "critic", "twin", "measured"]
     assert all(cost > 0 for cost in expected.values())
 

@@ -1,14 +1,14 @@
 """From samples to what the confidence should have been."""
 
 import random
+from statistics import mean
 
 import pytest
 
 from demur_training.embedded.chances import estimate
 from demur_training.embedded.grading import grade
-from demur_training.embedded.losses import Stated
 from demur_training.embedded.sampling import Sample
-from demur_training.embedded.targets import binary_rows, brier_rows, empirical_rows, finishing_rows
+from demur_training.embedded.targets import binary_rows, empirical_rows, scored_rows
 from demur_training.embedded.texts import claims_text, response_text
 from demur_training.embedded.tokens import Vocabulary
 from demur_training.graded.mix import draw
@@ -80,6 +80,24 @@ def test_only_what_was_said_before_the_confidence_counts(vocabulary, answers):
     assert [one.whole for one in estimate(changed, vocabulary)] == pytest.approx(expected)
 
 
+def test_what_was_stated_counts_only_when_it_is_heeded(vocabulary):
+    """Problems of one kind, all said alike: where the one confidence stands three in four are right, else one in four."""
+    rng = random.Random(1)
+    problems = [draw("add/2", rng) for _ in range(200)]
+
+    def chances(stated, heed_stated):
+        drawn = []
+        for i, problem in enumerate(problems):
+            right = (i // 2) % 4 != 0 if i % 2 else (i // 2) % 4 == 0
+            answer = int(problem.answer or "") + (not right)
+            drawn.append(sample(vocabulary, i, problem, f"Answer: {answer}\nConfidence: {stated[i % 2]}"))
+        return [one.whole for one in estimate(drawn, vocabulary, heed_stated=heed_stated)]
+
+    heeding = chances(("0.80", "0.90"), True)
+    assert mean(heeding[1::2]) - mean(heeding[::2]) == pytest.approx(0.5, abs=0.05)
+    assert chances(("0.80", "0.90"), False) == chances(("0.50", "0.50"), False)
+
+
 def test_violations_teach_no_confidence(vocabulary, answers):
     broken = sample(vocabulary, 0, answers[0].problem, "no form at all")
     assert estimate([*answers, broken], vocabulary) == estimate(answers, vocabulary)
@@ -100,25 +118,24 @@ def test_the_answer_of_a_wrong_output_is_not_imitated_but_its_ending_is(vocabula
     assert response.weights[-3:] == [1.0, 1.0, 1.0]
 
 
-def test_brier_rows_carry_what_became_of_each_output(vocabulary, answers):
+def test_scored_rows_write_the_chance_and_carry_what_became_of_each_output(vocabulary, answers):
     chances = estimate(answers, vocabulary)
-    rows = [row() for row in brier_rows(chances, vocabulary, tokens=800, seed=0)]
-    notes = [r.note for row in rows for r in row.responses]
-    assert all(isinstance(note, Stated) and note.valid is None for note in notes)
-    expected = sorted((one.whole + one.sample.graded.valid) / 2 for one in chances)
-    assert sorted(target for note in notes for target in note.targets) == pytest.approx(expected)
-
-
-def test_finishing_rows_write_the_chance_and_carry_what_became_of_each_output(vocabulary, answers):
-    chances = estimate(answers, vocabulary)
-    rows = [row() for row in finishing_rows(chances, vocabulary, tokens=800, seed=0)]
+    rows = [row() for row in scored_rows(chances, vocabulary, tokens=800, seed=0)]
     responses = [r for row in rows for r in row.responses]
     texts = sorted(vocabulary.decode(r.ids).rpartition(" ")[2] for r in responses)
     assert texts == sorted(f"{round(one.whole, 2):.2f}<|im_end|>" for one in chances)
     expected = sorted((one.whole + one.sample.graded.valid) / 2 for one in chances)
     assert sorted(target for r in responses for target in r.note.targets) == pytest.approx(expected)
+    assert all(r.note.valid is None for r in responses)
     assert all(min(r.weights) > 0 for r in responses)
     assert all(r.weights[r.note.places[0]] == r.weights[r.note.places[0] + 1] == 2.0 for r in responses)
+
+
+def test_scored_rows_can_leave_the_confidence_to_the_score(vocabulary, answers):
+    rows = [row() for row in scored_rows(estimate(answers, vocabulary), vocabulary, tokens=800, seed=0, digit=0.0)]
+    for response in (r for row in rows for r in row.responses):
+        (place,) = response.note.places
+        assert [i for i, weight in enumerate(response.weights) if weight == 0.0] == [place, place + 1]
 
 
 def test_the_twin_imitates_right_answers_only(vocabulary, answers):
@@ -138,7 +155,7 @@ def test_claims_have_a_target_each_and_one_for_their_minimum(vocabulary):
         drawn.append(sample(vocabulary, i, problem, spoiled if i % 2 else text, "claims"))
     chances = estimate(drawn, vocabulary)
     assert {one.outcomes for one in chances} == {(1.0, 1.0), (0.0, 0.0)}
-    rows = [row() for row in brier_rows(chances, vocabulary, tokens=800, seed=0)]
+    rows = [row() for row in scored_rows(chances, vocabulary, tokens=800, seed=0)]
     notes = [r.note for row in rows for r in row.responses]
     assert len(notes) == 20
     for note in notes:

@@ -2,6 +2,7 @@
 
 import random
 from fractions import Fraction
+from math import factorial, isqrt
 
 import pytest
 
@@ -10,6 +11,7 @@ from demur_training.graded.knowledge import CAPITALS, ELEMENTS
 from demur_training.graded.mix import MIX, SHOWN, TRANSFER, distinct, draw, problems
 from demur_training.graded.problem import Problem, Step, calculate
 from demur_training.graded.unfamiliar import UNFAMILIAR
+from demur_training.graded.unfamiliar_words import PAIRS
 
 CELLS = sorted({*MIX, *TRANSFER, *UNFAMILIAR})
 UNSAID = {"next", "double", "half", "perimeter", "average", "equation", "unknowable", "percent", "sequence", "unit"}
@@ -93,6 +95,13 @@ def test_too_few_questions_are_an_error_that_says_so():
         ("up_to/1", lambda a: sum(range(a + 1))),
         ("binary/2", lambda a: int(bin(a)[2:])),
         ("root/2", lambda a: int(a**0.5)),
+        ("handshakes/2", lambda a: sum(range(a))),
+        ("fahrenheit/1", lambda a: round(a * 1.8 + 32)),
+        ("logarithm/2", lambda a: len(f"{a:b}") - 1),
+        ("digits_of_power/1", lambda a: next(n for n in range(1, 99) if 10**n > 2**a)),
+        ("closing_zeros/2", lambda a: len(str(factorial(a))) - len(str(factorial(a)).rstrip("0"))),
+        ("fibonacci/1", lambda a: round(((1 + 5**0.5) / 2) ** a / 5**0.5)),
+        ("palindrome/2", lambda a: min(n for n in range(a + 1, 20000) if list(str(n)) == list(reversed(str(n))))),
     ],
 )
 def test_unfamiliar_answers_by_another_way(question, answer):
@@ -109,6 +118,30 @@ def test_unfamiliar_questions_of_several_numbers():
     for problem in drawn("minutes/1"):
         (h1, m1), (h2, m2) = (map(int, time.split(":")) for time in problem.facts[1:])
         assert int(problem.answer or "") == 60 * (h2 - h1) + m2 - m1
+    for problem in drawn("seconds/2"):
+        minutes, seconds = map(int, problem.facts[1:])
+        assert divmod(int(problem.answer or ""), 60) == (minutes, seconds)
+    for problem in drawn("multiples/2"):
+        a, b = map(int, problem.facts[1:])
+        assert int(problem.answer or "") == min(n for n in range(1, a * b + 1) if n % a == n % b == 0)
+    for problem in drawn("hypotenuse/2"):
+        assert int(problem.answer or "") == isqrt(sum(int(side) ** 2 for side in problem.facts[1:]))
+    for problem in drawn("two_unknowns/2"):
+        total, difference = map(int, problem.facts[1:])
+        larger = int(problem.answer or "")
+        assert larger - (total - larger) == difference
+    for problem in drawn("cyclist/1"):
+        apart, one, other = map(int, problem.facts[1:])
+        assert apart == int(problem.answer or "") * one + int(problem.answer or "") * other
+
+
+@pytest.mark.parametrize("family", sorted(PAIRS))
+def test_questions_about_the_world_are_plain_words(family):
+    wordings, pairs = PAIRS[family]
+    assert len(pairs.split()) == len({pair.partition(":")[0] for pair in pairs.split()})
+    questions = {problem.question: problem.answer for problem in drawn(f"{family}/1", 200)}
+    assert len(questions) > len(wordings) * len(pairs.split()) / 2
+    assert not [text for pair in questions.items() for text in pair if not text or "_" in text or "{" in text]
 
 
 def test_nothing_unfamiliar_is_ever_shown_or_measured():

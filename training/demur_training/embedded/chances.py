@@ -3,7 +3,8 @@
 One outcome says little about a chance. Many samples of a problem say more, but a model that meets a problem many times
 learns it by heart. So most problems are sampled once, and a logistic regression says how often outputs like this one
 were right: of the same family and size, and drawn with such probabilities. A wrong answer is mostly one that the model
-itself gave little probability, which is something it can learn to read off its own states, also for new problems.
+itself gave little probability, which is something it can learn to read off its own states, also for new problems. All
+families that stand for what is new count as one: how often each of them comes right is what nobody can know beforehand.
 """
 
 from collections import Counter
@@ -18,6 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from demur.core.answers import Contract
 from demur_training.embedded.sampling import Sample
 from demur_training.embedded.tokens import Vocabulary
+from demur_training.graded import unfamiliar
 
 PRIOR = 4.0
 """How many samples the success over all cells counts for, beside that of a cell."""
@@ -45,37 +47,46 @@ class Chances:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """One outcome to be predicted: of the whole answer (part -1) or of a claim, and the log-probabilities of the
-    tokens that say it."""
+    """One outcome to be predicted: of the whole answer (part -1) or of a claim, the confidence stated in it, and the
+    log-probabilities of the tokens that say it."""
 
     sample: Sample
     part: int
     right: bool
+    stated: float
     logprobs: Sequence[float]
 
     @property
     def cell(self) -> tuple[str, int]:
-        return self.sample.problem.cell, self.part
+        problem = self.sample.problem
+        return "unfamiliar" if problem.family in unfamiliar.FAMILIES else problem.cell, self.part
 
     @property
     def problem(self) -> tuple[str, int]:
         return self.sample.problem.question, self.part
 
 
-def estimate(samples: Sequence[Sample], vocabulary: Vocabulary) -> list[Chances]:
-    """The chances of every well-formed output that writes down as many confidences as it has claims."""
+def estimate(samples: Sequence[Sample], vocabulary: Vocabulary, *, heed_stated: bool = False) -> list[Chances]:
+    """The chances of every well-formed output that writes down as many confidences as it has claims.
+
+    `heed_stated` counts what was stated among the evidence: for a model whose word means something already.
+    """
     contracts: tuple[Contract, ...] = ("response", "claims")
     found: list[Chances] = []
     for contract in contracts:
         chosen = [s for s in samples if s.contract == contract and _usable(s, vocabulary)]
         lines = [vocabulary.lines(s.ids) for s in chosen]
-        wholes = _predict([_Row(s, -1, s.graded.valid, _said(s, at)) for s, at in zip(chosen, lines, strict=True)])
-        parts = [
-            _Row(s, i, right, [p for p, line in zip(s.logprobs, at, strict=True) if line == i])
+        answers = [
+            _Row(s, -1, s.graded.valid, s.graded.confidence or 0.0, _said(s, at))
             for s, at in zip(chosen, lines, strict=True)
-            for i, (_, right) in enumerate(s.graded.claims)
         ]
-        claims = iter(_predict(parts))
+        wholes = _predict(answers, heed_stated)
+        parts = [
+            _Row(s, i, right, stated, [p for p, line in zip(s.logprobs, at, strict=True) if line == i])
+            for s, at in zip(chosen, lines, strict=True)
+            for i, (stated, right) in enumerate(s.graded.claims)
+        ]
+        claims = iter(_predict(parts, heed_stated))
         found += [
             Chances(s, whole, tuple(next(claims) for _ in s.graded.claims))
             for s, whole in zip(chosen, wholes, strict=True)
@@ -95,16 +106,22 @@ def _said(sample: Sample, lines: Sequence[int]) -> list[float]:
     return [p for p, line in zip(sample.logprobs, lines, strict=True) if line < end]
 
 
-def _predict(rows: Sequence[_Row]) -> list[float]:
+def _predict(rows: Sequence[_Row], heed_stated: bool) -> list[float]:
     """The chance of each row by regression on all of them, its problem's own outcomes kept out of its cell's rate."""
     right = np.array([row.right for row in rows])
     if len(set(right.tolist())) < 2:
         return right.astype(float).tolist()
     rates = _cell_rates(rows, float(right.mean()))
     lowest = [min(row.logprobs, default=0.0) for row in rows]
-    features = np.column_stack((np.log(rates / (1 - rates)), [sum(row.logprobs) for row in rows], lowest))
+    features = np.column_stack((_log_odds(rates), [sum(row.logprobs) for row in rows], lowest))
+    if heed_stated:
+        features = np.column_stack((features, _log_odds(np.clip([row.stated for row in rows], 0.01, 0.99))))
     fitted = make_pipeline(StandardScaler(), LogisticRegression()).fit(features, right)
     return fitted.predict_proba(features)[:, 1].tolist()
+
+
+def _log_odds(chances: np.ndarray) -> np.ndarray:
+    return np.log(chances / (1 - chances))
 
 
 def _cell_rates(rows: Sequence[_Row], mean: float) -> np.ndarray:

@@ -43,16 +43,18 @@ class ExactBrier:
 
     Without the anchor the form of the ending falls apart. `digits` are the ten digit tokens; the score looks at their
     shares among each other only, and `only_digits` is the weight of the cross-entropy of writing any digit at all where
-    one belongs.
+    one belongs. A row that states nothing is imitated as it is.
     """
 
     def __init__(
-        self, digits: tuple[int, ...], *, strength: float = 6.0, anchor: float = 0.3, only_digits: float = 0.0
+        self, digits: tuple[int, ...], *, strength: float = 3.0, anchor: float = 1.0, only_digits: float = 0.0
     ) -> None:
         self._digits = torch.tensor(digits)
         self._strength, self._anchor, self._only_digits = strength, anchor, only_digits
 
     def __call__(self, model: Llama, row: Row) -> tuple[Tensor, dict[str, float]]:
+        if not any(isinstance(response.note, Stated) for response in row.responses):
+            return imitation(model, row)
         logits = token_logits(model, row)
         weights = row.weights()
         each = F.cross_entropy(logits, row.targets(), reduction="none")

@@ -20,11 +20,11 @@ class Plan:
     """Counts are problems, in pairs for the response and the claims contract. `limits` are the tokens an answer may
     take, several times what the warm start shows. `adapted` are the layers, from the top, that get an adapter.
 
-    `school` are GSM8K problems, in the warm start and among the sampled ones. `graded` are problems under the response
-    contract and the samples of each: they say how hard the problems are. All others are sampled once: `sampled` from
-    the warm start, `fresh` from the model that has learned from those, `newest` from the one after that, `last` from
-    the one that has rehearsed worked answers to `rehearsed` more problems, `checked` from the finished one for its
-    critic. `unfamiliar` problems join the last ones.
+    `graded` are problems under the response contract and the samples of each: they say how hard the problems are. All
+    others are sampled once: `sampled` from the warm start, `fresh`, `last` and `newest` each from the model that has
+    learned from those before, `checked` from the finished one for its critic. `unfamiliar` others join each of these
+    four draws, and so do GSM8K problems: `school` are those in the warm start, and those in each draw, of which the
+    fourth gets what is left. What each of the four teaches is mixed with `worked` answers to further problems.
     `doubted` is what `measured` is under the claims contract for the finished model, whose reasons for doubt are read.
     `precision` is what the network computes in, by default the faster one here; adapters are float32.
     """
@@ -35,23 +35,22 @@ class Plan:
     row_tokens: int = 850
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     warm: tuple[int, int] = (3000, 700)
-    school: tuple[int, int] = (80, 40)
+    school: tuple[int, int] = (80, 200)
     graded: tuple[int, int] = (300, 4)
     sampled: tuple[int, int] = (3600, 550)
-    fresh: tuple[int, int] = (3000, 400)
-    newest: tuple[int, int] = (1000, 200)
-    rehearsed: tuple[int, int] = (800, 850)
+    fresh: tuple[int, int] = (3000, 450)
     last: tuple[int, int] = (2000, 550)
-    unfamiliar: int = 400
+    newest: tuple[int, int] = (1600, 450)
+    unfamiliar: int = 300
+    worked: tuple[int, int] = (300, 280)
     checked: tuple[int, int] = (700, 150)
     measured: tuple[int, int] = (1000, 300)
-    doubted: int = 1300
+    doubted: int = 1500
     warm_rate: float = 1e-3
     empirical_rate: float = 3e-4
-    brier_rate: float = 5e-4
-    settle_rate: float = 3e-4
-    rehearse_rate: float = 5e-4
-    sharpen_rate: float = 2e-4
+    brier_rate: float = 4e-4
+    outcome_rate: float = 5e-4
+    temper_rate: float = 2e-4
     batch: int = 128
     limits: tuple[int, int] = (96, 240)
 
@@ -70,25 +69,23 @@ RESPONSE_TOKENS, CLAIMS_TOKENS, QUESTION_TOKENS = 20, 95, 24
 def token_counts(plan: Plan) -> Mapping[str, tuple[int, int]]:
     """Tokens each stage will (train on, generate), about."""
     graded = (plan.graded[0] * plan.graded[1], 0)
-    answers, claims, fresh = _answers(graded), _answers(plan.sampled), _answers(plan.fresh)
-    first = answers + claims + QUESTION_TOKENS * (plan.graded[0] + sum(plan.sampled))
-    second = fresh + QUESTION_TOKENS * sum(plan.fresh)
-    third = _answers(plan.newest) + QUESTION_TOKENS * sum(plan.newest)
-    rehearsed = _answers(plan.rehearsed) + QUESTION_TOKENS * sum(plan.rehearsed)
-    last = _answers(plan.last) + QUESTION_TOKENS * sum(plan.last)
+    more = plan.school[1] + plan.unfamiliar
+    drawn = [(responses + more, claims) for responses, claims in (plan.sampled, plan.fresh, plan.last, plan.newest)]
+    worked = _answers(plan.worked) + QUESTION_TOKENS * sum(plan.worked)
+    first, fresh, last, newest = (_answers(counts) + QUESTION_TOKENS * sum(counts) + worked for counts in drawn)
+    first += _answers(graded) + QUESTION_TOKENS * plan.graded[0]
     return {
         "warm-start": (_answers(plan.warm) + QUESTION_TOKENS * sum(plan.warm), 0),
-        "samples": (0, answers + claims),
+        "samples": (0, _answers(graded) + _answers(drawn[0])),
         "empirical": (first, 0),
-        "fresh": (0, fresh),
-        "brier": (first + second, 0),
-        "newest": (0, _answers(plan.newest)),
-        "settle": (third, 0),
-        "rehearse": (rehearsed, 0),
-        "last": (0, _answers(plan.last)),
-        "sharpen": (last, 0),
+        "fresh": (0, _answers(drawn[1])),
+        "brier": (fresh, 0),
+        "last": (0, _answers(drawn[2])),
+        "outcome": (fresh + last - worked, 0),
+        "newest": (0, _answers(drawn[3])),
+        "temper": (newest, 0),
         "critic": (_answers(plan.checked) // 2, _answers(plan.checked)),
-        "twin": (2 * first + second + third + rehearsed + last, 0),
+        "twin": (first + 2 * fresh + last - worked + newest, 0),
         "measured": (0, 2 * _answers(plan.measured) + _answers((plan.measured[0], plan.doubted))),
     }
 

@@ -1,9 +1,11 @@
-"""Stages 3 to 5 and 7: samples -> rows that teach what the confidence should have been.
+"""Stages 3 to 6: samples -> rows that teach what the confidence should have been.
 
-Stage 3 writes the chance of each output into it and imitates that. Stage 4 adds fresh outputs of the model as it is by
-then, and lets what became of them pull through the exact expected Brier score. Stage 5 does the same with the newest
-outputs and holds every token: as the samples are the model's own, imitating them changes nothing but what was pulled
-out of shape. Stage 7 imitates and scores at once.
+Stage 3 writes the chance of each output into it and imitates that. Stage 4 does the same with outputs of the model as
+it is by then, and lets what became of them pull besides, through the exact expected Brier score: the score alone seldom
+moves a first digit that has become habit. In stage 5 it does act alone, for beside imitation the single outcome counts
+for little, and only that tells right from wrong within one family and size. Stage 6 writes chances again. All but the
+first hold every token: as the samples are the model's own, imitating them changes nothing but what was pulled out of
+shape.
 """
 
 import random
@@ -22,52 +24,37 @@ from demur_training.embedded.tokens import Prompts, Vocabulary
 OUTCOME = 0.5
 """How much of a target is the outcome itself; the rest is its estimated chance, which has the same mean and none of the
 luck."""
-HELD, HELD_WHOLE, HELD_LAST = (0.1, 0.0), (1.0, 0.3), (0.3, 0.1)
+HELD, HELD_WHOLE = (0.1, 0.0), (0.3, 0.1)
 """Loss weights of the own words of a right and of a wrong output."""
 DIGIT = 2.0
-"""Loss weight of the digit of a chance among whole outputs."""
+"""Loss weight of the digit of a chance among whole outputs, where it is imitated."""
 
 
 def empirical_rows(
-    chances: Sequence[Chances], vocabulary: Vocabulary, *, tokens: int, seed: int
+    chances: Sequence[Chances], vocabulary: Vocabulary, *, tokens: int, seed: int, held: tuple[float, float] = HELD
 ) -> list[Callable[[], Row]]:
-    """Rows that imitate each output with its confidences replaced by its chances."""
+    """Rows that imitate each output with its confidences replaced by its chances, and its words by `held`."""
 
     def response(one: Chances) -> Response:
         ids = _restated(one, vocabulary)
         digits = _digits(ids, vocabulary)
-        held = _held(one.sample, ids, vocabulary, HELD)
-        return Response(ids, [1.0 if i in digits else held[i] for i in range(len(ids))])
+        weights = _held(one.sample, ids, vocabulary, held)
+        return Response(ids, [1.0 if i in digits else weights[i] for i in range(len(ids))])
 
     return _rows([(one.sample, response(one)) for one in chances], vocabulary, tokens, seed)
 
 
-def brier_rows(
-    chances: Sequence[Chances], vocabulary: Vocabulary, *, tokens: int, seed: int, whole: bool = False
+def scored_rows(
+    chances: Sequence[Chances], vocabulary: Vocabulary, *, tokens: int, seed: int, digit: float = DIGIT
 ) -> list[Callable[[], Row]]:
-    """Rows of the outputs as they were, each with what truly became of it, softened by its chance; `whole` holds their
-    own words too, the right ones' most."""
-
-    def response(one: Chances) -> Response:
-        ids = [*one.sample.ids, vocabulary.end]
-        digits = _digits(ids, vocabulary)
-        held = _held(one.sample, ids, vocabulary, HELD_WHOLE if whole else HELD)
-        return Response(ids, [0.0 if i in digits else held[i] for i in range(len(ids))], _stated(one, ids, vocabulary))
-
-    return _rows([(one.sample, response(one)) for one in chances], vocabulary, tokens, seed)
-
-
-def finishing_rows(
-    chances: Sequence[Chances], vocabulary: Vocabulary, *, tokens: int, seed: int
-) -> list[Callable[[], Row]]:
-    """Both at once: the outputs with their confidences replaced by their chances, every token held, and what became of
-    them for the score."""
+    """Rows that imitate each output with its confidences replaced by its chances, every token held, and carry what
+    became of it, softened by its chance, for the score. With `digit` 0 the score alone moves the confidences."""
 
     def response(one: Chances) -> Response:
         ids = _restated(one, vocabulary)
         digits = _digits(ids, vocabulary)
-        held = _held(one.sample, ids, vocabulary, HELD_LAST)
-        weights = [DIGIT if i in digits else held[i] for i in range(len(ids))]
+        held = _held(one.sample, ids, vocabulary, HELD_WHOLE)
+        weights = [digit if i in digits else held[i] for i in range(len(ids))]
         return Response(ids, weights, _stated(one, ids, vocabulary))
 
     return _rows([(one.sample, response(one)) for one in chances], vocabulary, tokens, seed)

@@ -1,12 +1,13 @@
-"""Families that no worked answer is ever shown for, neither sampled for the histogram nor measured: met only late in
-training, so that a model learns to doubt its answers to whatever looks new."""
+"""Families that no worked answer is ever shown for, neither sampled for the histogram nor measured: met only where
+confidences are learnt, so that a model doubts its answers to whatever looks new."""
 
 import random
 from collections.abc import Callable, Mapping
-from math import isqrt, prod
+from math import isqrt, lcm, prod
 
 from demur_training.graded.knowledge import CAPITALS
 from demur_training.graded.problem import Operation, Problem, Step
+from demur_training.graded.unfamiliar_words import PAIRS
 
 Values = Mapping[str, int | str]
 Riddle = Callable[[random.Random, int], tuple[Values, int | str]]
@@ -51,7 +52,7 @@ def _of_words(pairs: str) -> Riddle:
 
     def drawn(rng: random.Random, size: int) -> tuple[Values, int | str]:
         x = rng.choice(sorted(known))
-        return {"x": x}, known[x]
+        return {"x": x.replace("_", " ")}, known[x]
 
     return drawn
 
@@ -89,6 +90,49 @@ def _is_prime(n: int) -> bool:
 
 def _next_prime(a: int) -> int:
     return next(n for n in range(a + 1, 2 * a + 2) if _is_prime(n))
+
+
+def _common_multiple(rng: random.Random, size: int) -> tuple[Values, int | str]:
+    a, b = rng.sample(range(2, 15 * size), 2)
+    return {"a": a, "b": b}, lcm(a, b)
+
+
+def _fibonacci(place: int) -> int:
+    a, b = 1, 1
+    for _ in range(place - 1):
+        a, b = b, a + b
+    return a
+
+
+def _fahrenheit(rng: random.Random, size: int) -> tuple[Values, int | str]:
+    celsius = 5 * rng.randint(1, 10**size)
+    return {"a": celsius}, celsius * 9 // 5 + 32
+
+
+def _seconds(rng: random.Random, size: int) -> tuple[Values, int | str]:
+    minutes, seconds = rng.randint(1, 10**size), rng.randint(1, 59)
+    return {"a": minutes, "b": seconds}, 60 * minutes + seconds
+
+
+def _hypotenuse(rng: random.Random, size: int) -> tuple[Values, int | str]:
+    scale = rng.randint(1, 9 * size)
+    a, b, c = rng.choice(((3, 4, 5), (5, 12, 13), (8, 15, 17), (7, 24, 25), (20, 21, 29)))
+    return {"a": scale * a, "b": scale * b}, scale * c
+
+
+def _logarithm(rng: random.Random, size: int) -> tuple[Values, int | str]:
+    power = rng.randint(2, 10 * size)
+    return {"a": 2**power}, power
+
+
+def _two_unknowns(rng: random.Random, size: int) -> tuple[Values, int | str]:
+    x, y = sorted((_digits(rng, size), _digits(rng, size)), reverse=True)
+    return {"a": x + y, "b": x - y}, x
+
+
+def _cyclists(rng: random.Random, size: int) -> tuple[Values, int | str]:
+    hours, one, other = rng.randint(2, 5 * size), rng.randint(8, 25), rng.randint(8, 25)
+    return {"a": hours * (one + other), "b": one, "c": other}, hours
 
 
 _MONTHS = (
@@ -170,25 +214,59 @@ RIDDLES: Mapping[str, tuple[tuple[str, ...], Riddle]] = {
         ("Which month has the number {a}?", "Name month number {a} of the year."),
         _of_small_number(lambda a: _MONTHS[a - 1], 1, 6),
     ),
-    "continent": (("On which continent is {x}?", "{x} lies on which continent?"), _of_words(
-        "Kenya:Africa Ghana:Africa Mali:Africa Egypt:Africa Angola:Africa Zambia:Africa France:Europe Poland:Europe "
-        "Spain:Europe Norway:Europe Greece:Europe Japan:Asia Nepal:Asia Vietnam:Asia Iraq:Asia Mongolia:Asia "
-        "Cuba:North_America Canada:North_America Panama:North_America Peru:South_America Chile:South_America"
-    )),
-    "opposite": (("What is the opposite of {x}?", "Which word means the contrary of {x}?"), _of_words(
-        "hot:cold big:small early:late open:closed full:empty fast:slow high:low young:old wet:dry light:dark "
-        "strong:weak rich:poor hard:soft long:short near:far"
-    )),
-    "plural": (("What is the plural of {x}?", "One {x}, two ... which word is missing?"), _of_words(
-        "mouse:mice child:children foot:feet tooth:teeth goose:geese man:men woman:women knife:knives leaf:leaves "
-        "city:cities ox:oxen sheep:sheep wolf:wolves box:boxes baby:babies"
-    )),
-    "young": (("What is a young {x} called?", "How does one call the young of a {x}?"), _of_words(
-        "dog:puppy cat:kitten cow:calf horse:foal sheep:lamb goat:kid pig:piglet hen:chick duck:duckling swan:cygnet "
-        "goose:gosling bear:cub deer:fawn frog:tadpole kangaroo:joey"
-    )),
+    "multiples": (("What is the lowest common multiple of {a} and {b}?", "Find lcm({a}, {b})."), _common_multiple),
+    "fibonacci": (
+        ("In the Fibonacci sequence 1, 1, 2, 3, 5, ... which number has place {a}?",),
+        _of_small_number(_fibonacci, 5, 13),
+    ),
+    "hexadecimal": (("Write {a} in hexadecimal.",), _of_small_number(lambda a: f"{a:x}", 10, 90)),
+    "prime_or_not": (
+        ("Is {a} a prime number? Answer yes or no.", "Yes or no: has {a} no divisor but 1 and itself?"),
+        _of_number(lambda a: "yes" if _is_prime(a) else "no"),
+    ),
+    "palindrome": (
+        ("Which is the first number above {a} that reads the same from both ends?",),
+        _of_number(lambda a: next(n for n in range(a + 1, 20 * a) if str(n) == str(n)[::-1])),
+    ),
+    "fahrenheit": (
+        ("Convert {a} degrees Celsius to Fahrenheit.", "How many degrees Fahrenheit are {a} degrees Celsius?"),
+        _fahrenheit,
+    ),
+    "seconds": (("How many seconds are {a} minutes and {b} seconds?",), _seconds),
+    "hypotenuse": (
+        ("The short sides of a right-angled triangle are {a} and {b} long. How long is the third?",),
+        _hypotenuse,
+    ),
+    "box": (
+        ("A box is {a} cm long, {b} cm wide and {c} cm high. What is its volume in cubic centimetres?",),
+        _of_three(prod),
+    ),
+    "logarithm": (("What is the logarithm of {a} to the base 2?", "2 to which power is {a}?"), _logarithm),
+    "closing_zeros": (
+        ("How many zeros stand at the end of {a} factorial?",),
+        _of_small_number(lambda a: sum(a // 5**k for k in range(1, 5)), 5, 60),
+    ),
+    "two_unknowns": (
+        ("x + y = {a} and x - y = {b}. What is x?", "Two numbers have the sum {a} and the difference {b}. "
+         "Which is the larger?"),
+        _two_unknowns,
+    ),
+    "digits_of_power": (("How many digits has 2^{a}?",), _of_small_number(lambda a: len(str(2**a)), 5, 60)),
+    "ordered": (
+        ("Which of {a}, {b} and {c} has the largest last digit? If several do, name the smallest of them.",),
+        _of_three(lambda numbers: max(numbers, key=lambda n: n % 10)),
+    ),
+    "handshakes": (
+        ("{a} people all shake hands with each other once. How many handshakes are that?",),
+        _of_small_number(lambda a: a * (a - 1) // 2, 3),
+    ),
+    "cyclist": (
+        ("Two cyclists set out towards each other, {a} km apart. One rides {b} km an hour, the other {c}. "
+         "After how many hours do they meet?",),
+        _cyclists,
+    ),
+    **{family: (wordings, _of_words(pairs)) for family, (wordings, pairs) in PAIRS.items()},
 }  # fmt: skip
-
 
 CALCULATIONS: Mapping[str, tuple[tuple[str, ...], Operation]] = {
     "third": (("What is a third of {a}?", "Split {a} into three equal parts. How large is one?"), "/"),
@@ -196,6 +274,9 @@ CALCULATIONS: Mapping[str, tuple[tuple[str, ...], Operation]] = {
     "travelled": (("A cyclist rides {a} km a day. How many kilometres is that in {b} days?",), "*"),
     "left_over": (("{a} nuts are dealt out evenly to {b} children. How many nuts are left over?",), "mod"),
     "older": (("Ada is {a} years old. How old will she be in {b} years?",), "+"),
+    "change": (("Something costs {b} euros. You pay with {a} euros. How much do you get back?",), "-"),
+    "coins": (("How many cents are {a} coins of {b} cents?", "{b} cents each: what are {a} such coins worth?"), "*"),
+    "riders": (("{a} people are on a bus, {b} more get on. How many are there then?",), "+"),
     "below": (("By how much is {b} below {a}?", "How far is it from {b} up to {a}?"), "-"),
 }
 """One calculation each: they share their split with any other wording of it."""
