@@ -23,7 +23,7 @@ def test_rows_whose_working_is_whole_numbers_are_kept(tmp_path):
                 row("Half of five, rounded?", "5/2 = <<5/2=2>>2\n#### 2"),
                 row("Sum of three?", "<<1+2+3=6>>6\n#### 6"),
                 row("No working?", "#### 4"),
-                row("long " * 60, "<<1+2=3>>3\n#### 3"),
+                row("long " * 80, "<<1+2=3>>3\n#### 3"),
             ]
         )
     )
