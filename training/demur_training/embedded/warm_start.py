@@ -1,4 +1,4 @@
-"""Stages 1 and 6: the form of both contracts and the working, with confidences that mean nothing."""
+"""Worked answers: the form of both contracts and the working (stage 1), and some of them among all stages after it."""
 
 import random
 from collections.abc import Callable, Iterable, Sequence
@@ -23,7 +23,7 @@ def rows(
     confidence_weight: float = CONFIDENCE_WEIGHT,
 ) -> list[Callable[[], Row]]:
     """Packed rows of about `tokens` tokens, one contract each, in mixed order. A model that states confidences already
-    rehearses with `confidence_weight` 0."""
+    gets `confidence_weight` 0."""
     rng = random.Random(seed)
     prompts: dict[Contract, Prompts] = {c: Prompts(vocabulary, c) for c in ("response", "claims")}
     branches: dict[Contract, list[Branch]] = {"response": [], "claims": []}
