@@ -137,11 +137,9 @@ class Workshop:
         became of them; what became of these and of the last ones; what the chances of the newest were; the mean
         of the last two. Worked answers among all of them keep working and form from drifting.
 
-        Scores on single outcomes make it too sure on problems it has not met: of 91 validation answers stated above
-        0.9, 84 % were right. The last regression has four weights for all outputs, too few to know any by heart: 87 %
-        of 128. It blurs right and wrong within one family, though, which the mean does less. 500 and 200 validation
-        problems, smECE / AUC within cells, responses and claims: outcome 0.071 / 0.574, 0.061 / 0.637; temper 0.045 /
-        0.592, 0.067 / 0.535; their mean 0.054 / 0.620, 0.055 / 0.643.
+        Scores on single outcomes make it too sure on problems it has not met. The last regression has four weights for
+        all outputs, too few to know any by heart, but blurs right and wrong within one family; the mean does less of
+        either.
         """
         plan = self.plan
         model = self.model("warm-start")
