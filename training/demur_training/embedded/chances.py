@@ -47,13 +47,12 @@ class Chances:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """One outcome to be predicted: of the whole answer (part -1) or of a claim, the confidence stated in it, and the
-    log-probabilities of the tokens that say it."""
+    """One outcome to be predicted: of the whole answer (part -1) or of a claim, and the log-probabilities of the tokens
+    that say it."""
 
     sample: Sample
     part: int
     right: bool
-    stated: float
     logprobs: Sequence[float]
 
     @property
@@ -61,32 +60,22 @@ class _Row:
         problem = self.sample.problem
         return "unfamiliar" if problem.family in unfamiliar.FAMILIES else problem.cell, self.part
 
-    @property
-    def problem(self) -> tuple[str, int]:
-        return self.sample.problem.question, self.part
 
-
-def estimate(samples: Sequence[Sample], vocabulary: Vocabulary, *, heed_stated: bool = False) -> list[Chances]:
-    """The chances of every well-formed output that writes down as many confidences as it has claims.
-
-    `heed_stated` counts what was stated among the evidence: for a model whose word means something already.
-    """
+def estimate(samples: Sequence[Sample], vocabulary: Vocabulary) -> list[Chances]:
+    """The chances of every well-formed output that writes down as many confidences as it has claims."""
     contracts: tuple[Contract, ...] = ("response", "claims")
     found: list[Chances] = []
     for contract in contracts:
         chosen = [s for s in samples if s.contract == contract and _usable(s, vocabulary)]
         lines = [vocabulary.lines(s.ids) for s in chosen]
-        answers = [
-            _Row(s, -1, s.graded.valid, s.graded.confidence or 0.0, _said(s, at))
-            for s, at in zip(chosen, lines, strict=True)
-        ]
-        wholes = _predict(answers, heed_stated)
+        answers = [_Row(s, -1, s.graded.valid, _said(s, at)) for s, at in zip(chosen, lines, strict=True)]
+        wholes = _predict(answers)
         parts = [
-            _Row(s, i, right, stated, [p for p, line in zip(s.logprobs, at, strict=True) if line == i])
+            _Row(s, i, right, [p for p, line in zip(s.logprobs, at, strict=True) if line == i])
             for s, at in zip(chosen, lines, strict=True)
-            for i, (stated, right) in enumerate(s.graded.claims)
+            for i, (_, right) in enumerate(s.graded.claims)
         ]
-        claims = iter(_predict(parts, heed_stated))
+        claims = iter(_predict(parts))
         found += [
             Chances(s, whole, tuple(next(claims) for _ in s.graded.claims))
             for s, whole in zip(chosen, wholes, strict=True)
@@ -106,16 +95,14 @@ def _said(sample: Sample, lines: Sequence[int]) -> list[float]:
     return [p for p, line in zip(sample.logprobs, lines, strict=True) if line < end]
 
 
-def _predict(rows: Sequence[_Row], heed_stated: bool) -> list[float]:
-    """The chance of each row by regression on all of them, its problem's own outcomes kept out of its cell's rate."""
+def _predict(rows: Sequence[_Row]) -> list[float]:
+    """The chance of each row by regression on all of them."""
     right = np.array([row.right for row in rows])
     if len(set(right.tolist())) < 2:
         return right.astype(float).tolist()
     rates = _cell_rates(rows, float(right.mean()))
     lowest = [min(row.logprobs, default=0.0) for row in rows]
     features = np.column_stack((_log_odds(rates), [sum(row.logprobs) for row in rows], lowest))
-    if heed_stated:
-        features = np.column_stack((features, _log_odds(np.clip([row.stated for row in rows], 0.01, 0.99))))
     fitted = make_pipeline(StandardScaler(), LogisticRegression()).fit(features, right)
     return fitted.predict_proba(features)[:, 1].tolist()
 
@@ -125,14 +112,11 @@ def _log_odds(chances: np.ndarray) -> np.ndarray:
 
 
 def _cell_rates(rows: Sequence[_Row], mean: float) -> np.ndarray:
-    """For each row the success of other problems of its family and size, shrunk towards `mean`."""
+    """For each row the success of its family and size, shrunk towards `mean`: one rate for a whole cell.
+
+    Were each problem's own outcomes left out, a right row's rate would lie below that of a wrong one of the same cell,
+    which is what tells them apart turned upside down.
+    """
     count = Counter(row.cell for row in rows)
     hits = Counter(row.cell for row in rows if row.right)
-    own_count = Counter(row.problem for row in rows)
-    own_hits = Counter(row.problem for row in rows if row.right)
-    return np.array(
-        [
-            (hits[row.cell] - own_hits[row.problem] + PRIOR * mean) / (count[row.cell] - own_count[row.problem] + PRIOR)
-            for row in rows
-        ]
-    )
+    return np.array([(hits[row.cell] + PRIOR * mean) / (count[row.cell] + PRIOR) for row in rows])

@@ -20,10 +20,11 @@ class Plan:
     """Counts are problems, in pairs for the response and the claims contract. `limits` are the tokens an answer may
     take, several times what the warm start shows. `adapted` are the layers, from the top, that get an adapter.
 
-    `graded` are problems under the response contract and the samples of each: they say how hard the problems are. All
-    others are sampled once: `sampled` from the warm start, `fresh`, `last` and `newest` each from the model that has
-    learned from those before, `checked` from the finished one for its critic. `unfamiliar` others join each of these
-    four draws, and so do GSM8K problems: `school` are those in the warm start, and those in each draw, of which the
+    `graded` are problems under the response contract and the samples of each: they say how hard the problems are.
+    `sampled` are from the warm start, and `fresh`, `last` and `newest` each from the model that has learned from those
+    before, `times` answers to each problem: a right and a wrong one beside each other show best what tells them apart.
+    `checked` are sampled from the finished model for its critic. `unfamiliar` others join each of the four draws, and
+    so do GSM8K problems, one answer each: `school` are those in the warm start, and those in each draw, of which the
     fourth gets what is left. What each of the four teaches is mixed with `worked` answers to further problems.
     `doubted` is what `measured` is under the claims contract for the finished model, whose reasons for doubt are read.
     `precision` is what the network computes in, by default the faster one here; adapters are float32.
@@ -34,14 +35,15 @@ class Plan:
     adapted: int = 22
     row_tokens: int = 850
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
-    warm: tuple[int, int] = (3000, 700)
+    warm: tuple[int, int] = (3300, 750)
     school: tuple[int, int] = (80, 200)
     graded: tuple[int, int] = (300, 4)
-    sampled: tuple[int, int] = (3600, 550)
-    fresh: tuple[int, int] = (3000, 450)
-    last: tuple[int, int] = (2000, 550)
-    newest: tuple[int, int] = (1600, 450)
-    unfamiliar: int = 300
+    times: int = 2
+    sampled: tuple[int, int] = (2400, 350)
+    fresh: tuple[int, int] = (2000, 300)
+    last: tuple[int, int] = (2400, 400)
+    newest: tuple[int, int] = (1200, 250)
+    unfamiliar: int = 400
     worked: tuple[int, int] = (300, 280)
     checked: tuple[int, int] = (700, 150)
     measured: tuple[int, int] = (1000, 300)
@@ -49,8 +51,8 @@ class Plan:
     warm_rate: float = 1e-3
     empirical_rate: float = 3e-4
     brier_rate: float = 4e-4
-    outcome_rate: float = 5e-4
-    temper_rate: float = 2e-4
+    outcome_rate: float = 4e-4
+    settle_rate: float = 2e-4
     batch: int = 128
     limits: tuple[int, int] = (96, 240)
 
@@ -68,30 +70,37 @@ RESPONSE_TOKENS, CLAIMS_TOKENS, QUESTION_TOKENS = 20, 95, 24
 
 def token_counts(plan: Plan) -> Mapping[str, tuple[int, int]]:
     """Tokens each stage will (train on, generate), about."""
-    graded = (plan.graded[0] * plan.graded[1], 0)
-    more = plan.school[1] + plan.unfamiliar
-    drawn = [(responses + more, claims) for responses, claims in (plan.sampled, plan.fresh, plan.last, plan.newest)]
-    worked = _answers(plan.worked) + QUESTION_TOKENS * sum(plan.worked)
-    first, fresh, last, newest = (_answers(counts) + QUESTION_TOKENS * sum(counts) + worked for counts in drawn)
-    first += _answers(graded) + QUESTION_TOKENS * plan.graded[0]
+    graded = plan.graded[0], 0
+    more = plan.school[1] + plan.unfamiliar, 0
+    draws = plan.sampled, plan.fresh, plan.last, plan.newest
+    written = [_answers(counts, plan.times) + _answers(more) for counts in draws]
+    worked = _answers(plan.worked) + _questions(plan.worked)
+    first, fresh, last, newest = (
+        tokens + _questions(counts) + _questions(more) + worked for tokens, counts in zip(written, draws, strict=True)
+    )
+    first += _answers(graded, plan.graded[1]) + _questions(graded)
     return {
-        "warm-start": (_answers(plan.warm) + QUESTION_TOKENS * sum(plan.warm), 0),
-        "samples": (0, _answers(graded) + _answers(drawn[0])),
+        "warm-start": (_answers(plan.warm) + _questions(plan.warm), 0),
+        "samples": (0, _answers(graded, plan.graded[1]) + written[0]),
         "empirical": (first, 0),
-        "fresh": (0, _answers(drawn[1])),
+        "fresh": (0, written[1]),
         "brier": (fresh, 0),
-        "last": (0, _answers(drawn[2])),
-        "outcome": (fresh + last - worked, 0),
-        "newest": (0, _answers(drawn[3])),
-        "temper": (newest, 0),
+        "last": (0, written[2]),
+        "outcome": (last, 0),
+        "newest": (0, written[3]),
+        "settle": (newest, 0),
         "critic": (_answers(plan.checked) // 2, _answers(plan.checked)),
-        "twin": (first + 2 * fresh + last - worked + newest, 0),
+        "twin": (first + fresh + last + newest, 0),
         "measured": (0, 2 * _answers(plan.measured) + _answers((plan.measured[0], plan.doubted))),
     }
 
 
-def _answers(problems: tuple[int, int]) -> int:
-    return problems[0] * RESPONSE_TOKENS + problems[1] * CLAIMS_TOKENS
+def _answers(problems: tuple[int, int], times: int = 1) -> int:
+    return times * (problems[0] * RESPONSE_TOKENS + problems[1] * CLAIMS_TOKENS)
+
+
+def _questions(problems: tuple[int, int]) -> int:
+    return QUESTION_TOKENS * sum(problems)
 
 
 def speed(model: Llama, batch: int) -> tuple[float, float]:

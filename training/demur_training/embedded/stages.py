@@ -3,10 +3,10 @@
 warm-start   the form of both contracts, meaningless confidences
 samples      what that model answers to training problems, and its histogram of difficulty
 empirical    confidences become the chance of success, as outputs like each one had it
-brier        fresh outputs likewise, and what became of each one pulls through the exact expected Brier score
-outcome      what became of these and of the last outputs, the score alone: what tells right from wrong in one family
-temper       the chances of the newest outputs again, now that what it states is evidence too: less sure of itself
-finish       the mean of the last two adapters
+brier        what became of fresh outputs pulls through the exact expected Brier score
+outcome      again, with the outputs of the model as it is by then
+settle       and once more, in smaller steps
+finish       the mean of the last three adapters
 critic       a value head, fitted on the merged model's own answers
 twin         the warm start's samples and as many steps with a binary reward instead: the baseline, not in what ships
 measured     validation problems, before and after; test problems only when asked for
@@ -17,7 +17,7 @@ measured     validation problems, before and after; test problems only when aske
 import json
 import random
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import cycle, islice
 from pathlib import Path
@@ -48,7 +48,7 @@ from demur_training.graded.unfamiliar import UNFAMILIAR
 
 MERGED = ".merged"
 CONTRACTS: tuple[Contract, ...] = ("response", "claims")
-DRAWS, ROUNDS = ("sampled", "fresh", "last", "newest"), ("empirical", "brier", "outcome", "temper")
+DRAWS, ROUNDS = ("sampled", "fresh", "last", "newest"), ("empirical", "brier", "outcome", "settle")
 """What is drawn, and the stage that learns from it."""
 
 
@@ -133,40 +133,28 @@ class Workshop:
         return [s for file in sorted((self.out / "samples").glob(f"{name}-*.jsonl")) for s in read_samples(file)]
 
     def teach(self, vocabulary: Vocabulary, drawn: list[Sample]) -> None:
-        """Stages 3 to 7: what the chances of the warm start's samples were; what those of fresh ones were, and what
-        became of them; what became of these and of the last ones; what the chances of the newest were; the mean
-        of the last two. Worked answers among all of them keep working and form from drifting.
-
-        Scores on single outcomes make it too sure on problems it has not met. The last regression has four weights for
-        all outputs, too few to know any by heart, but blurs right and wrong within one family; the mean does less of
-        either.
-        """
+        """Stages 3 to 7: what the chances of the warm start's samples were; thrice what became of fresh ones; the mean
+        of the last three. Worked answers among all of them keep working and form from drifting."""
         plan = self.plan
         model = self.model("warm-start")
         rows = targets.empirical_rows(estimate(drawn, vocabulary), vocabulary, tokens=plan.row_tokens, seed=plan.seed)
         self._teach(model, rows, losses.imitation, plan.empirical_rate, vocabulary, 0)
-        fresh = estimate(self._round(model, vocabulary, 1), vocabulary)
-        rows = targets.scored_rows(fresh, vocabulary, tokens=plan.row_tokens, seed=plan.seed)
-        self._teach(model, rows, losses.ExactBrier(vocabulary.digits), plan.brier_rate, vocabulary, 1)
-        newest = fresh + estimate(self._round(model, vocabulary, 2), vocabulary)
-        rows = targets.scored_rows(newest, vocabulary, tokens=plan.row_tokens, seed=plan.seed, digit=0.0)
-        alone = losses.ExactBrier(vocabulary.digits, strength=6.0, anchor=0.5, only_digits=1.0)
-        self._teach(model, rows, alone, plan.outcome_rate, vocabulary, 2)
-        chances = estimate(self._round(model, vocabulary, 3), vocabulary, heed_stated=True)
-        rows = targets.empirical_rows(
-            chances, vocabulary, tokens=plan.row_tokens, seed=plan.seed, held=targets.HELD_WHOLE
-        )
-        self._teach(model, rows, losses.imitation, plan.temper_rate, vocabulary, 3)
-        average(self.out / "outcome", self.out / "temper", self.out / FINAL)
+        for number, rate in enumerate((plan.brier_rate, plan.outcome_rate, plan.settle_rate), 1):
+            chances = estimate(self._round(model, vocabulary, number), vocabulary)
+            rows = targets.scored_rows(chances, vocabulary, tokens=plan.row_tokens, seed=plan.seed)
+            self._teach(model, rows, losses.ExactBrier(vocabulary.digits), rate, vocabulary, number)
+        average([self.out / stage for stage in ROUNDS[1:]], self.out / FINAL)
 
     def _round(self, model: Llama, vocabulary: Vocabulary, number: int) -> list[Sample]:
         """The draw of one round: graded problems, school problems and unfamiliar ones, new ones each time."""
         plan, name = self.plan, DRAWS[number]
         counts: tuple[int, int] = getattr(plan, name)
         seed, (shown, asked) = plan.seed + 2000 + 1000 * number, plan.school
+        drawn = self._draw(model, vocabulary, name, counts, seed=seed, samples=plan.times)
         school = self._school()[shown + number * asked :][:asked]
         more = [*school, *distinct("train", plan.unfamiliar, seed, UNFAMILIAR)]
-        return self._draw(model, vocabulary, name, counts, seed=seed, more=more)
+        how = Sampling("response", 1, seed + 500, plan.limits[0], batch=plan.batch)
+        return drawn + draw(model, vocabulary, more, how, self.out / "samples" / f"{name}-more.jsonl")
 
     def _teach(
         self, model: Llama, rows: list[Callable[[], Row]], loss: Loss, rate: float, vocabulary: Vocabulary, number: int
@@ -241,15 +229,13 @@ class Workshop:
         *,
         seed: int,
         samples: int = 1,
-        more: Sequence[Problem] = (),
     ) -> list[Sample]:
-        """Sample `counts` training problems that are never shown under each contract, and `more` under response."""
+        """Sample `counts` training problems that are never shown under each contract."""
         drawn = list[Sample]()
         for contract, count, limit in zip(CONTRACTS, counts, self.plan.limits, strict=True):
             if count:
                 mix = MIX if contract == "response" else with_steps(MIX)
                 chosen = distinct("train", count, seed, mix, wanted=lambda problem: not lesson(problem))
-                chosen += more if contract == "response" else ()
                 how = Sampling(contract, samples, seed, limit, batch=self.plan.batch)
                 drawn += draw(model, vocabulary, chosen, how, self.out / "samples" / f"{name}-{contract}.jsonl")
         return drawn

@@ -1,11 +1,9 @@
 """Stages 3 to 6: samples -> rows that teach what the confidence should have been.
 
-Stage 3 writes the chance of each output into it and imitates that. Stage 4 does the same with outputs of the model as
-it is by then, and lets what became of them pull besides, through the exact expected Brier score: the score alone seldom
-moves a first digit that has become habit. In stage 5 it does act alone, for beside imitation the single outcome counts
-for little, and only that tells right from wrong within one family and size. Stage 6 writes chances again. All but the
-first hold every token: as the samples are the model's own, imitating them changes nothing but what was pulled out of
-shape.
+Stage 3 writes the chance of each output into it and imitates that. Stages 4 to 6 let what became of outputs of the
+model as it is by then pull through the exact expected Brier score, alone: beside imitated chances the single outcome
+counts for little, and only that tells right from wrong within one family and size. These three hold every token: as the
+samples are the model's own, imitating them changes nothing but what was pulled out of shape.
 """
 
 import random
@@ -24,37 +22,36 @@ from demur_training.embedded.tokens import Prompts, Vocabulary
 OUTCOME = 0.5
 """How much of a target is the outcome itself; the rest is its estimated chance, which has the same mean and none of the
 luck."""
-HELD, HELD_WHOLE = (0.1, 0.0), (0.3, 0.1)
-"""Loss weights of the own words of a right and of a wrong output."""
-DIGIT = 2.0
-"""Loss weight of the digit of a chance among whole outputs, where it is imitated."""
+HELD, HELD_WHOLE = (0.1, 0.0), (1.0, 0.3)
+"""Loss weights of the own words of a right and of a wrong output. Held less, words that were right give way to the
+pull on the confidence behind them."""
 
 
 def empirical_rows(
-    chances: Sequence[Chances], vocabulary: Vocabulary, *, tokens: int, seed: int, held: tuple[float, float] = HELD
+    chances: Sequence[Chances], vocabulary: Vocabulary, *, tokens: int, seed: int
 ) -> list[Callable[[], Row]]:
-    """Rows that imitate each output with its confidences replaced by its chances, and its words by `held`."""
+    """Rows that imitate each output with its confidences replaced by its chances."""
 
     def response(one: Chances) -> Response:
         ids = _restated(one, vocabulary)
         digits = _digits(ids, vocabulary)
-        weights = _held(one.sample, ids, vocabulary, held)
+        weights = _held(one.sample, ids, vocabulary, HELD)
         return Response(ids, [1.0 if i in digits else weights[i] for i in range(len(ids))])
 
     return _rows([(one.sample, response(one)) for one in chances], vocabulary, tokens, seed)
 
 
 def scored_rows(
-    chances: Sequence[Chances], vocabulary: Vocabulary, *, tokens: int, seed: int, digit: float = DIGIT
+    chances: Sequence[Chances], vocabulary: Vocabulary, *, tokens: int, seed: int
 ) -> list[Callable[[], Row]]:
-    """Rows that imitate each output with its confidences replaced by its chances, every token held, and carry what
-    became of it, softened by its chance, for the score. With `digit` 0 the score alone moves the confidences."""
+    """Rows that imitate each output but for its confidences, and carry what became of it, softened by its chance, for
+    the score, which alone moves the confidences."""
 
     def response(one: Chances) -> Response:
         ids = _restated(one, vocabulary)
         digits = _digits(ids, vocabulary)
         held = _held(one.sample, ids, vocabulary, HELD_WHOLE)
-        weights = [digit if i in digits else held[i] for i in range(len(ids))]
+        weights = [0.0 if i in digits else held[i] for i in range(len(ids))]
         return Response(ids, weights, _stated(one, ids, vocabulary))
 
     return _rows([(one.sample, response(one)) for one in chances], vocabulary, tokens, seed)

@@ -77,11 +77,12 @@ def load_adapter(model: Llama, path: Path) -> None:
     _put(model, torch.load(path, weights_only=True))
 
 
-def average(first: Path, second: Path, out: Path) -> None:
-    """The mean of two stages' adapters as a finished stage of its own."""
+def average(stages: Sequence[Path], out: Path) -> None:
+    """The mean of several stages' adapters as a finished stage of its own."""
     out.mkdir(parents=True, exist_ok=True)
-    one, other = (torch.load(stage / "adapter.pt", weights_only=True) for stage in (first, second))
-    _save({name: torch.lerp(tensor, other[name], 0.5) for name, tensor in one.items()}, out / "adapter.pt")
+    kept = [torch.load(stage / "adapter.pt", weights_only=True) for stage in stages]
+    mean = {name: sum(one[name] for one in kept) / len(kept) for name in kept[0]}
+    _save(mean, out / "adapter.pt")
 
 
 def _put(model: Llama, tensors: dict[str, Tensor]) -> None:

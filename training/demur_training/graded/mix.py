@@ -20,8 +20,8 @@ FAMILIES: Mapping[str, arithmetic.Draw] = {
 }
 
 SHOWN: Mapping[str, float] = {
-    "add/1": 3, "add/2": 4, "add/3": 5, "add/4": 3, "add/6": 2,
-    "subtract/1": 3, "subtract/2": 4, "subtract/3": 3, "subtract/5": 2,
+    "add/1": 3, "add/2": 12, "add/3": 7, "add/4": 3, "add/6": 2,
+    "subtract/1": 3, "subtract/2": 6, "subtract/3": 3, "subtract/5": 2,
     "multiply/11": 4, "multiply/21": 5, "multiply/22": 3, "multiply/33": 2, "multiply/44": 3,
     "divide/1": 3, "divide/2": 2, "remainder/2": 2, "remainder/3": 2,
     "next/2": 3, "next/3": 3, "tens/1": 3, "tens/2": 3, "double/1": 3, "double/2": 3, "double/4": 2,
