@@ -8,10 +8,6 @@ from demur_training import toy
 from demur_training.circle import Circle, Sizes, change
 from demur_training.watching import read_log
 
-BY_CHANCE = 0.01
-"""How much better than the value that is read the one at the last token may be, in Brier score over 800 answers. Nothing
-trains the latter: in three runs on different processors it came to 0.009, 0.015 and 0.25, the former to at most 0.1."""
-
 
 @pytest.mark.training
 @pytest.mark.timeout(3600)
@@ -29,7 +25,7 @@ def test_a_tiny_model_learns_what_it_knows(tmp_path: Path) -> None:
     assert loss.last < loss.first, loss
 
     weighed = circle.weigh_critic()
-    assert weighed.chosen < weighed.last + BY_CHANCE, weighed
+    assert weighed.chosen < 0.8 * weighed.constant, weighed  # not the last token's: nothing trains that
 
     before, after = circle.evaluate("base"), circle.evaluate("model")
     assert after["n"] == circle.sizes.test

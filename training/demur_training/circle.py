@@ -189,7 +189,8 @@ def report(circle: Circle) -> Iterator[str]:
     loss = circle.train_critic()
     yield f"critic: loss {loss.first:.3f} -> {loss.last:.3f}"
     weighed = circle.weigh_critic()
-    yield f"  Brier score of its value before the last token {weighed.chosen:.3f}, at that token {weighed.last:.3f}"
+    yield f"  Brier score of its value before the last token {weighed.chosen:.3f}, at that token {weighed.last:.3f},"
+    yield f"  of stating the share of right answers each time {weighed.constant:.3f}"
     for model in ("base", "model"):
         figures = circle.evaluate(model)
         shown = ", ".join(f"{name} {figures[name]['value']:.3f}" for name in ("accuracy", "auc", "smece", "brier"))

@@ -15,12 +15,14 @@ from demur_training.exact_sampling import Sampler
 class Weighed:
     """Brier scores of a critic's value over `answers`: where it is read, before the last token, and at that token.
 
-    The output at the last token is what GAE never trains (specification, "critic value").
+    The output at the last token is what GAE never trains (specification, "critic value"), so its score is whatever
+    chance makes it. `constant` is the score of stating the share of right answers each time: reading nothing gives it.
     """
 
     answers: int
     chosen: float
     last: float
+    constant: float
 
 
 def weigh(model: Path, questions: Path, *, scale: str = "cpu-smoke", samples: int = 4) -> Weighed:
@@ -45,4 +47,5 @@ def weigh(model: Path, questions: Path, *, scale: str = "cpu-smoke", samples: in
         fmean(((described.probability(pair[i]) or 0.0) - valid) ** 2 for pair, valid in zip(values, right, strict=True))
         for i in (0, 1)
     )
-    return Weighed(len(drawn), chosen, last)
+    share = fmean(right)
+    return Weighed(len(drawn), chosen, last, share * (1 - share))
