@@ -8,7 +8,7 @@ from demur_training.embedded.chances import estimate
 from demur_training.embedded.grading import grade
 from demur_training.embedded.measuring import auc_within
 from demur_training.embedded.sampling import Sample
-from demur_training.embedded.targets import binary_rows, empirical_rows, scored_rows
+from demur_training.embedded.targets import WRONG, binary_rows, empirical_rows, scored_rows
 from demur_training.embedded.texts import claims_text, response_text
 from demur_training.embedded.tokens import Vocabulary
 from demur_training.graded.mix import draw
@@ -115,11 +115,11 @@ def test_empirical_rows_write_the_chance(vocabulary, answers):
     assert texts == sorted(f"{round(one.whole, 2):.2f}<|im_end|>" for one in chances)
 
 
-def test_the_answer_of_a_wrong_output_is_not_imitated_but_its_ending_is(vocabulary, answers):
+def test_the_answer_of_a_wrong_output_is_hardly_imitated_but_its_ending_is(vocabulary, answers):
     wrong = [one for one in estimate(answers, vocabulary) if not one.sample.graded.valid][:1]
     (row,) = empirical_rows(wrong, vocabulary, tokens=800, seed=0)
     (response,) = row().responses
-    assert response.weights[0] == 0.0
+    assert response.weights[0] == WRONG < 0.1
     assert response.weights[-3:] == [1.0, 1.0, 1.0]
 
 

@@ -17,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from demur.core.answers import Contract
+from demur_training.embedded import drafts
 from demur_training.embedded.sampling import Sample
 from demur_training.embedded.tokens import Vocabulary
 from demur_training.graded import unfamiliar
@@ -48,12 +49,13 @@ class Chances:
 @dataclass(frozen=True, slots=True)
 class _Row:
     """One outcome to be predicted: of the whole answer (part -1) or of a claim, and the log-probabilities of the tokens
-    that say it."""
+    that say it, and whether the first try said the same."""
 
     sample: Sample
     part: int
     right: bool
     logprobs: Sequence[float]
+    agreed: bool
 
     @property
     def cell(self) -> tuple[str, int]:
@@ -67,12 +69,16 @@ def estimate(samples: Sequence[Sample], vocabulary: Vocabulary) -> list[Chances]
     found: list[Chances] = []
     for contract in contracts:
         chosen = [s for s in samples if s.contract == contract and _usable(s, vocabulary)]
-        lines = [vocabulary.lines(s.ids) for s in chosen]
-        answers = [_Row(s, -1, s.graded.valid, _said(s, at)) for s, at in zip(chosen, lines, strict=True)]
+        lines = [_lines(s, vocabulary) for s in chosen]
+        tried = [drafts.agreement(s) for s in chosen]
+        answers = [
+            _Row(s, -1, s.graded.valid, _said(s, at), agreed)
+            for s, at, (agreed, _) in zip(chosen, lines, tried, strict=True)
+        ]
         wholes = _predict(answers)
         parts = [
-            _Row(s, i, right, [p for p, line in zip(s.logprobs, at, strict=True) if line == i])
-            for s, at in zip(chosen, lines, strict=True)
+            _Row(s, i, right, [p for p, line in zip(s.logprobs, at, strict=True) if line == i], agreed[i])
+            for s, at, (_, agreed) in zip(chosen, lines, tried, strict=True)
             for i, (_, right) in enumerate(s.graded.claims)
         ]
         claims = iter(_predict(parts))
@@ -88,11 +94,17 @@ def _usable(sample: Sample, vocabulary: Vocabulary) -> bool:
     return not sample.graded.violation and len(vocabulary.confidences(sample.ids)) == wanted
 
 
+def _lines(sample: Sample, vocabulary: Vocabulary) -> list[int]:
+    """The line each token stands in, counted from the end of the first try, whose own lines are negative."""
+    first = drafts.count_lines(sample)
+    return [line - first for line in vocabulary.lines(sample.ids)]
+
+
 def _said(sample: Sample, lines: Sequence[int]) -> list[float]:
-    """Log-probabilities of what was said before any confidence: all lines but the last one, or the working, which has
-    one line a claim."""
+    """Log-probabilities of what was said before any confidence, the first try left out: all lines but the last one, or
+    the working, which has one line a claim."""
     end = len(sample.graded.claims) or lines[-1]
-    return [p for p, line in zip(sample.logprobs, lines, strict=True) if line < end]
+    return [p for p, line in zip(sample.logprobs, lines, strict=True) if 0 <= line < end]
 
 
 def _predict(rows: Sequence[_Row]) -> list[float]:
@@ -102,7 +114,8 @@ def _predict(rows: Sequence[_Row]) -> list[float]:
         return right.astype(float).tolist()
     rates = _cell_rates(rows, float(right.mean()))
     lowest = [min(row.logprobs, default=0.0) for row in rows]
-    features = np.column_stack((_log_odds(rates), [sum(row.logprobs) for row in rows], lowest))
+    agreed = [row.agreed for row in rows]
+    features = np.column_stack((_log_odds(rates), [sum(row.logprobs) for row in rows], lowest, agreed))
     fitted = make_pipeline(StandardScaler(), LogisticRegression()).fit(features, right)
     return fitted.predict_proba(features)[:, 1].tolist()
 

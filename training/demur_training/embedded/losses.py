@@ -47,7 +47,7 @@ class ExactBrier:
     """
 
     def __init__(
-        self, digits: tuple[int, ...], *, strength: float = 6.0, anchor: float = 1.0, only_digits: float = 1.0
+        self, digits: tuple[int, ...], *, strength: float = 6.0, anchor: float = 2.0, only_digits: float = 1.0
     ) -> None:
         self._digits = torch.tensor(digits)
         self._strength, self._anchor, self._only_digits = strength, anchor, only_digits

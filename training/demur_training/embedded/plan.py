@@ -22,10 +22,11 @@ class Plan:
 
     `graded` are problems under the response contract and the samples of each: they say how hard the problems are.
     `sampled` are from the warm start, and `fresh`, `last` and `newest` each from the model that has learned from those
-    before, `times` answers to each problem: a right and a wrong one beside each other show best what tells them apart.
-    `checked` are sampled from the finished model for its critic. `unfamiliar` others join each of the four draws, and
-    so do GSM8K problems, one answer each: `school` are those in the warm start, and those in each draw, of which the
-    fourth gets what is left. What each of the four teaches is mixed with `worked` answers to further problems.
+    before, `times` answers to each problem: a right and a wrong one beside each other show best what tells them apart,
+    and of the warm start's each becomes the first try of the other. `checked` are sampled from the finished model for
+    its critic. `unfamiliar` others join each of the four draws, and so do GSM8K problems: `school` are those in the
+    warm start, and those in each draw, of which the fourth gets what is left. What each of the four teaches is mixed
+    with `worked` answers to further problems, which follow the model's own first tries.
     `doubted` is what `measured` is under the claims contract for the finished model, whose reasons for doubt are read.
     `precision` is what the network computes in, by default the faster one here; adapters are float32.
     """
@@ -49,12 +50,12 @@ class Plan:
     measured: tuple[int, int] = (1000, 300)
     doubted: int = 1500
     warm_rate: float = 1e-3
-    empirical_rate: float = 3e-4
+    empirical_rate: float = 4e-4
     brier_rate: float = 4e-4
     outcome_rate: float = 4e-4
     settle_rate: float = 2e-4
     batch: int = 128
-    limits: tuple[int, int] = (96, 240)
+    limits: tuple[int, int] = (160, 320)
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -66,37 +67,43 @@ class Plan:
 
 RESPONSE_TOKENS, CLAIMS_TOKENS, QUESTION_TOKENS = 20, 95, 24
 """Means over the graded problems: of an answer under each contract, of a question with its frame."""
+TRIED = 15, 33
+"""What a first try before the answer adds to it, under each contract."""
 
 
 def token_counts(plan: Plan) -> Mapping[str, tuple[int, int]]:
     """Tokens each stage will (train on, generate), about."""
     graded = plan.graded[0], 0
     more = plan.school[1] + plan.unfamiliar, 0
+
     draws = plan.sampled, plan.fresh, plan.last, plan.newest
-    written = [_answers(counts, plan.times) + _answers(more) for counts in draws]
-    worked = _answers(plan.worked) + _questions(plan.worked)
+    written = [_answers(counts, plan.times, tried=True) + _answers(more, tried=True) for counts in draws]
+    worked = _answers(plan.worked, tried=True)
     first, fresh, last, newest = (
-        tokens + _questions(counts) + _questions(more) + worked for tokens, counts in zip(written, draws, strict=True)
+        tokens + _questions(counts) + _questions(more) + worked + _questions(plan.worked)
+        for tokens, counts in zip(written, draws, strict=True)
     )
-    first += _answers(graded, plan.graded[1]) + _questions(graded)
+    first += _answers(graded, plan.graded[1], tried=True) + _answers(more, tried=True) + _questions(graded)
+    sampled = _answers(plan.sampled, plan.times) + _answers(more, plan.times)
     return {
         "warm-start": (_answers(plan.warm) + _questions(plan.warm), 0),
-        "samples": (0, _answers(graded, plan.graded[1]) + written[0]),
-        "empirical": (first, 0),
+        "samples": (0, _answers(graded, plan.graded[1]) + sampled),
+        "empirical": (first, _answers(plan.worked)),
         "fresh": (0, written[1]),
-        "brier": (fresh, 0),
+        "brier": (fresh, worked),
         "last": (0, written[2]),
-        "outcome": (last, 0),
+        "outcome": (last, worked),
         "newest": (0, written[3]),
-        "settle": (newest, 0),
-        "critic": (_answers(plan.checked) // 2, _answers(plan.checked)),
+        "settle": (newest, worked),
+        "critic": (_answers(plan.checked, tried=True) // 2, _answers(plan.checked, tried=True)),
         "twin": (first + fresh + last + newest, 0),
-        "measured": (0, 2 * _answers(plan.measured) + _answers((plan.measured[0], plan.doubted))),
+        "measured": (0, 2 * _answers(plan.measured) + _answers((plan.measured[0], plan.doubted), tried=True)),
     }
 
 
-def _answers(problems: tuple[int, int], times: int = 1) -> int:
-    return times * (problems[0] * RESPONSE_TOKENS + problems[1] * CLAIMS_TOKENS)
+def _answers(problems: tuple[int, int], times: int = 1, *, tried: bool = False) -> int:
+    more = TRIED if tried else (0, 0)
+    return times * (problems[0] * (RESPONSE_TOKENS + more[0]) + problems[1] * (CLAIMS_TOKENS + more[1]))
 
 
 def _questions(problems: tuple[int, int]) -> int:

@@ -2,11 +2,11 @@
 
 warm-start   the form of both contracts, meaningless confidences
 samples      what that model answers to training problems, and its histogram of difficulty
-empirical    confidences become the chance of success, as outputs like each one had it
+empirical    a first try before every answer, and the chance of success as confidence, as outputs like each one had it
 brier        what became of fresh outputs pulls through the exact expected Brier score
 outcome      again, with the outputs of the model as it is by then
 settle       and once more, in smaller steps
-finish       the mean of the last three adapters
+finish       the mean of the last two adapters
 critic       a value head, fitted on the merged model's own answers
 twin         the warm start's samples and as many steps with a binary reward instead: the baseline, not in what ships
 measured     validation problems, before and after; test problems only when asked for
@@ -28,7 +28,7 @@ from torch import Tensor
 
 from demur.core.answers import Contract
 from demur.model.merging import merge
-from demur_training.embedded import critic, losses, measuring, targets, warm_start
+from demur_training.embedded import critic, drafts, losses, measuring, targets, warm_start
 from demur_training.embedded.artefact import FINAL, NAME, manifest, peft_tensors
 from demur_training.embedded.chances import estimate
 from demur_training.embedded.llama import Llama, faster
@@ -133,41 +133,67 @@ class Workshop:
         return [s for file in sorted((self.out / "samples").glob(f"{name}-*.jsonl")) for s in read_samples(file)]
 
     def teach(self, vocabulary: Vocabulary, drawn: list[Sample]) -> None:
-        """Stages 3 to 7: what the chances of the warm start's samples were; thrice what became of fresh ones; the mean
-        of the last three. Worked answers among all of them keep working and form from drifting."""
+        """Stages 3 to 7: what the chances of the warm start's samples were, each after another one as its first try;
+        thrice what became of fresh ones; the mean of the last two."""
         plan = self.plan
         model = self.model("warm-start")
-        rows = targets.empirical_rows(estimate(drawn, vocabulary), vocabulary, tokens=plan.row_tokens, seed=plan.seed)
+        chances = estimate(drafts.pair(drawn, vocabulary), vocabulary)
+        rows = targets.empirical_rows(chances, vocabulary, tokens=plan.row_tokens, seed=plan.seed)
         self._teach(model, rows, losses.imitation, plan.empirical_rate, vocabulary, 0)
         for number, rate in enumerate((plan.brier_rate, plan.outcome_rate, plan.settle_rate), 1):
             chances = estimate(self._round(model, vocabulary, number), vocabulary)
             rows = targets.scored_rows(chances, vocabulary, tokens=plan.row_tokens, seed=plan.seed)
             self._teach(model, rows, losses.ExactBrier(vocabulary.digits), rate, vocabulary, number)
-        average([self.out / stage for stage in ROUNDS[1:]], self.out / FINAL)
+        average([self.out / stage for stage in ROUNDS[2:]], self.out / FINAL)
 
     def _round(self, model: Llama, vocabulary: Vocabulary, number: int) -> list[Sample]:
-        """The draw of one round: graded problems, school problems and unfamiliar ones, new ones each time."""
+        """The draw of one round: graded problems, school problems and unfamiliar ones, new ones each time.
+
+        The latter two are answered once, but where one answer is to be the first try of another."""
         plan, name = self.plan, DRAWS[number]
         counts: tuple[int, int] = getattr(plan, name)
         seed, (shown, asked) = plan.seed + 2000 + 1000 * number, plan.school
         drawn = self._draw(model, vocabulary, name, counts, seed=seed, samples=plan.times)
         school = self._school()[shown + number * asked :][:asked]
         more = [*school, *distinct("train", plan.unfamiliar, seed, UNFAMILIAR)]
-        how = Sampling("response", 1, seed + 500, plan.limits[0], batch=plan.batch)
+        how = Sampling("response", 1 if number else plan.times, seed + 500, plan.limits[0], batch=plan.batch)
         return drawn + draw(model, vocabulary, more, how, self.out / "samples" / f"{name}-more.jsonl")
 
     def _teach(
         self, model: Llama, rows: list[Callable[[], Row]], loss: Loss, rate: float, vocabulary: Vocabulary, number: int
     ) -> None:
-        mixed = [*rows, *self._worked(vocabulary, number)]
+        worked = self._worked(vocabulary, number, self._tries(model, vocabulary, number))
+        mixed = [*rows, *worked]
         random.Random(self.plan.seed).shuffle(mixed)
         train(model, mixed, loss, Schedule(rate), self.out / ROUNDS[number])
 
-    def _worked(self, vocabulary: Vocabulary, number: int) -> list[Callable[[], Row]]:
-        """Worked answers to further problems for round `number`, their confidences left out of the loss."""
-        plan, seed = self.plan, self.plan.seed + 6000 + 10 * number
-        shown = list(self._shown(plan.worked, seed))
-        return warm_start.rows(shown, vocabulary, tokens=plan.row_tokens, seed=seed, confidence_weight=0.0)
+    def _worked(
+        self, vocabulary: Vocabulary, number: int, tries: Mapping[tuple[Contract, str], str] | None = None
+    ) -> list[Callable[[], Row]]:
+        """Worked answers to further problems for round `number`, after the first `tries` at them, their confidences
+        left out of the loss: they keep working and form from drifting, and mend what a first try got wrong."""
+        shown, seed = self._further(number), self._worked_seed(number)
+        return warm_start.rows(
+            shown, vocabulary, tokens=self.plan.row_tokens, seed=seed, confidence_weight=0.0, tries=tries
+        )
+
+    def _tries(self, model: Llama, vocabulary: Vocabulary, number: int) -> Mapping[tuple[Contract, str], str]:
+        """The model's own first tries at the problems of round `number` that will be shown worked out."""
+        found: dict[tuple[Contract, str], str] = {}
+        for contract, limit in zip(CONTRACTS, self.plan.limits, strict=True):
+            asked = [problem for problem, other in self._further(number) if other == contract]
+            how = Sampling(contract, 1, self._worked_seed(number), limit, batch=self.plan.batch)
+            out = self.out / "samples" / f"worked-{DRAWS[number]}-{contract}.jsonl"
+            for one in draw(model, vocabulary, asked, how, out):
+                if not one.graded.violation:
+                    found[contract, one.problem.question] = drafts.split(one.text)[0] or drafts.first_try(one)
+        return found
+
+    def _further(self, number: int) -> list[tuple[Problem, Contract]]:
+        return list(self._shown(self.plan.worked, self._worked_seed(number)))
+
+    def _worked_seed(self, number: int) -> int:
+        return self.plan.seed + 6000 + 10 * number
 
     def twin(self, vocabulary: Vocabulary, drawn: list[Sample]) -> None:
         """The binary-reward twin of stages 3 to 6: same start, same samples, as many steps, the same worked answers."""

@@ -1,9 +1,10 @@
 """Stages 3 to 6: samples -> rows that teach what the confidence should have been.
 
-Stage 3 writes the chance of each output into it and imitates that. Stages 4 to 6 let what became of outputs of the
-model as it is by then pull through the exact expected Brier score, alone: beside imitated chances the single outcome
-counts for little, and only that tells right from wrong within one family and size. These three hold every token: as the
-samples are the model's own, imitating them changes nothing but what was pulled out of shape.
+Each is an answer after a first try. Stage 3 writes the chance of each output into it and imitates that. Stages 4 to 6
+let what became of outputs of the model as it is by then pull through the exact expected Brier score, alone: beside
+imitated chances the single outcome counts for little, and only that tells right from wrong within one family and size.
+All hold the form and the words of right outputs: as the samples are the model's own, imitating them changes little but
+what was pulled out of shape.
 """
 
 import random
@@ -12,6 +13,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from demur.core.answers import Contract
+from demur_training.embedded import drafts
 from demur_training.embedded.chances import Chances
 from demur_training.embedded.losses import Stated
 from demur_training.embedded.packing import Branch, Response, Row, batches, pack
@@ -22,9 +24,10 @@ from demur_training.embedded.tokens import Prompts, Vocabulary
 OUTCOME = 0.5
 """How much of a target is the outcome itself; the rest is its estimated chance, which has the same mean and none of the
 luck."""
-HELD, HELD_WHOLE = (0.1, 0.0), (1.0, 0.3)
-"""Loss weights of the own words of a right and of a wrong output. Held less, words that were right give way to the
-pull on the confidence behind them."""
+RIGHT, WRONG, TRIED, RESTATED = 3.0, 0.05, 0.1, 0.5
+"""Loss weights of the words of a right answer, of a wrong one, of a first try that no right answer confirms, and of the
+solution, which says the working once more. What stands around a confidence has 1. Held less, words that were right give
+way to the pull on the confidence, and tags to nothing at all."""
 
 
 def empirical_rows(
@@ -35,7 +38,7 @@ def empirical_rows(
     def response(one: Chances) -> Response:
         ids = _restated(one, vocabulary)
         digits = _digits(ids, vocabulary)
-        weights = _held(one.sample, ids, vocabulary, HELD)
+        weights = _held(one.sample, ids, vocabulary)
         return Response(ids, [1.0 if i in digits else weights[i] for i in range(len(ids))])
 
     return _rows([(one.sample, response(one)) for one in chances], vocabulary, tokens, seed)
@@ -50,7 +53,7 @@ def scored_rows(
     def response(one: Chances) -> Response:
         ids = _restated(one, vocabulary)
         digits = _digits(ids, vocabulary)
-        held = _held(one.sample, ids, vocabulary, HELD_WHOLE)
+        held = _held(one.sample, ids, vocabulary)
         weights = [0.0 if i in digits else held[i] for i in range(len(ids))]
         return Response(ids, weights, _stated(one, ids, vocabulary))
 
@@ -92,13 +95,23 @@ def _digits(ids: Sequence[int], vocabulary: Vocabulary) -> set[int]:
     return {i + k for i in vocabulary.confidences(ids) for k in (0, 1)}
 
 
-def _held(sample: Sample, ids: Sequence[int], vocabulary: Vocabulary, words: tuple[float, float]) -> list[float]:
-    """Loss weights that hold the form: 1 for what stands around each confidence and for the end, and those of the other
-    words of a right and of a wrong output."""
+def _held(sample: Sample, ids: Sequence[int], vocabulary: Vocabulary) -> list[float]:
+    """Loss weights that hold what was right, and the form: 1 for what stands around each confidence and for the end."""
     frame = {len(ids) - 1}
     for place in vocabulary.confidences(ids):
         frame |= {*range(place - 5, place), place + 2}
-    return [1.0 if i in frame else words[not sample.graded.valid] for i in range(len(ids))]
+    lines, valid = vocabulary.lines(ids), sample.graded.valid
+    confirmed = valid and drafts.agreement(sample)[0]
+    tries, solved = drafts.count_lines(sample), drafts.count_working(sample)
+
+    def words(line: int) -> float:
+        if line < tries:
+            return RIGHT if confirmed else TRIED
+        if line >= solved:
+            return RESTATED
+        return RIGHT if valid else WRONG
+
+    return [1.0 if i in frame else words(lines[i]) for i in range(len(ids))]
 
 
 def _rows(

@@ -8,6 +8,10 @@ from demur_training.graded.problem import Problem
 from demur_training.graded.reasons import true_reasons
 
 NOTHING_KNOWN = "Nothing here tells that."
+FIRST_TRY = "First try: "
+"""What the line with the answer of a first try begins with."""
+SOLUTION = "Solution:"
+"""The line after the working, under the claims contract."""
 
 
 def written(confidence: float) -> str:
@@ -33,7 +37,7 @@ def claims_text(problem: Problem, confidences: Sequence[float], rng: random.Rand
         for (claim, reason), confidence in zip(claims, confidences, strict=True)
     )
     working = "\n".join(claim for claim, _ in claims)
-    return f"{working}\nSolution:\n" + "\n".join(tags) + f"\nAnswer:{problem.answer or UNKNOWN}"
+    return f"{working}\n{SOLUTION}\n" + "\n".join(tags) + f"\nAnswer:{problem.answer or UNKNOWN}"
 
 
 def count_claims(problem: Problem) -> int:
