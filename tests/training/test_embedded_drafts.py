@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from demur.core.answers import Contract
 from demur.core.reading import read
 from demur_training.embedded import drafts
 from demur_training.embedded.chances import estimate
@@ -25,7 +26,7 @@ def vocabulary(tmp_path_factory):
     return Vocabulary(make_tiny_digit_model(tmp_path_factory.mktemp("model")))
 
 
-def sample(vocabulary, problem, text, contract="response", logprob=-0.5):
+def sample(vocabulary, problem, text, contract: Contract = "response", logprob=-0.5):
     ids = tuple(vocabulary.encode(text))
     return Sample(0, problem, contract, ids, (logprob,) * len(ids), text, True, grade(problem, contract, text, True))
 
