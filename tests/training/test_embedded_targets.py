@@ -8,7 +8,7 @@ from demur_training.embedded.chances import estimate
 from demur_training.embedded.grading import grade
 from demur_training.embedded.measuring import auc_within
 from demur_training.embedded.sampling import Sample
-from demur_training.embedded.targets import WRONG, binary_rows, empirical_rows, scored_rows
+from demur_training.embedded.targets import RIGHT, WRONG, binary_rows, empirical_rows, scored_rows
 from demur_training.embedded.texts import claims_text, response_text
 from demur_training.embedded.tokens import Vocabulary
 from demur_training.graded.mix import draw
@@ -120,7 +120,7 @@ def test_the_answer_of_a_wrong_output_is_hardly_imitated_but_its_ending_is(vocab
     (row,) = empirical_rows(wrong, vocabulary, tokens=800, seed=0)
     (response,) = row().responses
     assert response.weights[0] == WRONG < 0.1
-    assert response.weights[-3:] == [1.0, 1.0, 1.0]
+    assert response.weights[-3:] == [RIGHT, RIGHT, 1.0]
 
 
 def test_scored_rows_write_the_chance_and_carry_what_became_of_each_output(vocabulary, answers):

@@ -25,9 +25,9 @@ OUTCOME = 0.5
 """How much of a target is the outcome itself; the rest is its estimated chance, which has the same mean and none of the
 luck."""
 RIGHT, WRONG, TRIED, RESTATED = 3.0, 0.05, 0.1, 0.5
-"""Loss weights of the words of a right answer, of a wrong one, of a first try that no right answer confirms, and of the
-solution, which says the working once more. What stands around a confidence has 1. Held less, words that were right give
-way to the pull on the confidence, and tags to nothing at all."""
+"""Loss weights of the words of a right answer (and of a confidence that is imitated), of a wrong one, of a first try
+that no right answer confirms, and of the solution, which says the working once more. What stands around a confidence
+has 1. Held less, words that were right give way to the pull on the confidence, and tags to nothing at all."""
 
 
 def empirical_rows(
@@ -39,7 +39,7 @@ def empirical_rows(
         ids = _restated(one, vocabulary)
         digits = _digits(ids, vocabulary)
         weights = _held(one.sample, ids, vocabulary)
-        return Response(ids, [1.0 if i in digits else weights[i] for i in range(len(ids))])
+        return Response(ids, [RIGHT if i in digits else weights[i] for i in range(len(ids))])
 
     return _rows([(one.sample, response(one)) for one in chances], vocabulary, tokens, seed)
 
