@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
+from demur.core.reading import read
 from demur_training.embedded.sampling import Sample
 from demur_training.embedded.texts import FIRST_TRY, SOLUTION
 from demur_training.embedded.tokens import Vocabulary
@@ -52,7 +53,7 @@ def agreement(sample: Sample) -> tuple[bool, list[bool]]:
     """Whether the answer is that of the first try, and so each claim's step; without a first try nothing agrees."""
     draft, rest = split(sample.text)
     steps, claims = draft.splitlines(), rest.splitlines()[: len(sample.graded.claims)]
-    said = bool(draft) and steps[-1].removeprefix(FIRST_TRY).strip() == _answer(rest)
+    said = bool(draft) and steps[-1].removeprefix(FIRST_TRY).strip() == _answer(sample)
     return said, [i < len(steps) - 1 and steps[i] == claim for i, claim in enumerate(claims)]
 
 
@@ -60,7 +61,8 @@ def first_try(sample: Sample) -> str:
     """A well-formed output, without its own first try and its confidences, as the first try of another one."""
     _, said = split(sample.text)
     working = said.partition(f"\n{SOLUTION}" if sample.contract == "claims" else "Answer:")[0].rstrip("\n")
-    return f"{working}\n{FIRST_TRY}{_answer(said)}\n" if working else f"{FIRST_TRY}{_answer(said)}\n"
+    tried = f"{FIRST_TRY}{_answer(sample)}\n"
+    return f"{working}\n{tried}" if working else tried
 
 
 def _after(sample: Sample, first: str, vocabulary: Vocabulary) -> Sample:
@@ -75,6 +77,5 @@ def _after(sample: Sample, first: str, vocabulary: Vocabulary) -> Sample:
     )
 
 
-def _answer(text: str) -> str:
-    last = [line for line in text.splitlines() if line.startswith("Answer:")]
-    return last[-1].removeprefix("Answer:").strip() if last else ""
+def _answer(sample: Sample) -> str:
+    return read(sample.text, sample.contract, "strict").answer or ""
