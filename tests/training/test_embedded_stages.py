@@ -194,6 +194,7 @@ def table(response: float | None, claims: float) -> dict[str, dict[str, dict[str
         ({}, False),
         ({"validation": table(0.05, 0.08)}, True),
         ({"validation": table(0.05, 0.08), "transfer": table(0.3, 0.3)}, True),
+        ({"validation": table(0.05, 0.08), "transfer-validation": table(0.3, 0.3)}, True),
         ({"validation": table(0.05, 0.08), "test": table(0.05, 0.12)}, False),
         ({"test": table(None, 0.08)}, False),
     ],

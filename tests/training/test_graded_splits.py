@@ -2,13 +2,16 @@
 
 import random
 from collections import Counter
+from typing import get_args
 
 import pytest
 
+from demur_training.errors import DataError
 from demur_training.graded.arithmetic import FAMILIES
-from demur_training.graded.mix import distinct, draw
+from demur_training.graded.mix import MIX, SHOWN, distinct, draw, problems
 from demur_training.graded.problem import Problem
-from demur_training.graded.splits import HELD_OUT, lesson, split_of
+from demur_training.graded.splits import HELD_OUT, Split, lesson, split_of
+from demur_training.graded.unfamiliar import UNFAMILIAR
 
 
 def test_rewordings_of_one_calculation_share_its_split():
@@ -67,7 +70,18 @@ def test_shares_of_the_splits():
     assert count["test"] / 4000 == pytest.approx(0.20, abs=0.03)
 
 
-@pytest.mark.parametrize("family", sorted(HELD_OUT))
-def test_held_out_families_are_for_transfer_only(family):
+@pytest.mark.parametrize(("family", "split"), sorted(HELD_OUT.items()))
+def test_held_out_families_belong_to_their_split_alone(family, split):
     rng = random.Random(3)
-    assert {split_of(draw(f"{family}/1", rng)) for _ in range(20)} == {"transfer"}
+    assert {split_of(draw(f"{family}/1", rng)) for _ in range(20)} == {split}
+    for other in get_args(Split):
+        if other != split:
+            with pytest.raises(DataError, match="held out"):
+                next(problems(other, 0, {f"{family}/1": 1}))
+
+
+@pytest.mark.parametrize("split", ["transfer", "transfer-validation"])
+def test_a_held_out_split_is_of_all_its_families_and_no_other(split):
+    chosen = distinct(split, 300, 0)
+    assert {problem.family for problem in chosen} == {family for family, where in HELD_OUT.items() if where == split}
+    assert not {problem.family for problem in chosen} & {cell.partition("/")[0] for cell in (*MIX, *SHOWN, *UNFAMILIAR)}

@@ -17,7 +17,7 @@ measured     validation problems, before and after; test problems only when aske
 import json
 import random
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from itertools import cycle, islice
 from pathlib import Path
@@ -28,9 +28,10 @@ from torch import Tensor
 
 from demur.core.answers import Contract
 from demur.model.merging import merge
-from demur_training.embedded import critic, drafts, losses, measuring, targets, warm_start
+from demur_training.embedded import critic, drafts, lessons, losses, measuring, targets, warm_start
 from demur_training.embedded.artefact import FINAL, NAME, manifest, peft_tensors
 from demur_training.embedded.chances import estimate
+from demur_training.embedded.lessons import CONTRACTS
 from demur_training.embedded.llama import Llama, faster
 from demur_training.embedded.packing import Row
 from demur_training.embedded.plan import Plan
@@ -38,24 +39,12 @@ from demur_training.embedded.sampling import Sample, Sampling, draw, read_sample
 from demur_training.embedded.tokens import Vocabulary
 from demur_training.embedded.training import Loss, Schedule, average, load_adapter, train
 from demur_training.errors import DataError
-from demur_training.graded import knowledge
-from demur_training.graded.gsm8k import SCHOOL, read_gsm8k
 from demur_training.graded.histogram import chance_by, difficulty, table
-from demur_training.graded.mix import MIX, SHOWN, distinct, problems
-from demur_training.graded.problem import Problem
-from demur_training.graded.splits import Split, lesson, split_of
-from demur_training.graded.unfamiliar import UNFAMILIAR
+from demur_training.graded.splits import Split
 
 MERGED = ".merged"
-CONTRACTS: tuple[Contract, ...] = ("response", "claims")
 DRAWS, ROUNDS = ("sampled", "fresh", "last", "newest"), ("empirical", "brier", "outcome", "settle")
 """What is drawn, and the stage that learns from it."""
-
-
-def with_steps(mix: Mapping[str, float]) -> dict[str, float]:
-    """Claims are about calculations, or about there being nothing to know: the other families without steps go."""
-    stepless = knowledge.FAMILIES.keys() - {"unknowable"}
-    return {cell: share for cell, share in mix.items() if cell.partition("/")[0] not in stepless}
 
 
 @dataclass(slots=True)
@@ -115,9 +104,7 @@ class Workshop:
 
     def warm_start(self, vocabulary: Vocabulary) -> None:
         plan = self.plan
-        school = [(problem, CONTRACTS[i % 4 == 3]) for i, problem in enumerate(self._school()[: plan.school[0]])]
-        shown = [*self._shown(plan.warm, plan.seed), *school]
-        rows = warm_start.rows(shown, vocabulary, tokens=plan.row_tokens, seed=plan.seed)
+        rows = warm_start.rows(lessons.warm_start(plan), vocabulary, tokens=plan.row_tokens, seed=plan.seed)
         train(self.model(), rows, losses.imitation, Schedule(plan.warm_rate), self.out / "warm-start")
 
     def sample(self, vocabulary: Vocabulary) -> list[Sample]:
@@ -152,12 +139,14 @@ class Workshop:
         The latter two are answered once, but where one answer is to be the first try of another."""
         plan, name = self.plan, DRAWS[number]
         counts: tuple[int, int] = getattr(plan, name)
-        seed, (shown, asked) = plan.seed + 2000 + 1000 * number, plan.school
+        seed = plan.seed + 2000 + 1000 * number
         drawn = self._draw(model, vocabulary, name, counts, seed=seed, samples=plan.times)
-        school = self._school()[shown + number * asked :][:asked]
-        more = [*school, *distinct("train", plan.unfamiliar, seed, UNFAMILIAR)]
-        how = Sampling("response", 1 if number else plan.times, seed + 500, plan.limits[0], batch=plan.batch)
-        return drawn + draw(model, vocabulary, more, how, self.out / "samples" / f"{name}-more.jsonl")
+        others = lessons.others(plan, number, seed)
+        for contract, limit in zip(CONTRACTS, plan.limits, strict=True):
+            how = Sampling(contract, 1 if number else plan.times, seed + 500, limit, batch=plan.batch)
+            out = self.out / "samples" / f"{name}-more-{contract}.jsonl"
+            drawn += draw(model, vocabulary, others[contract], how, out)
+        return drawn
 
     def _teach(
         self, model: Llama, rows: list[Callable[[], Row]], loss: Loss, rate: float, vocabulary: Vocabulary, number: int
@@ -172,7 +161,7 @@ class Workshop:
     ) -> list[Callable[[], Row]]:
         """Worked answers to further problems for round `number`, after the first `tries` at them, their confidences
         left out of the loss: they keep working and form from drifting, and mend what a first try got wrong."""
-        shown, seed = self._further(number), self._worked_seed(number)
+        shown, seed = lessons.worked(self.plan, number), lessons.worked_seed(self.plan, number)
         return warm_start.rows(
             shown, vocabulary, tokens=self.plan.row_tokens, seed=seed, confidence_weight=0.0, tries=tries
         )
@@ -181,19 +170,13 @@ class Workshop:
         """The model's own first tries at the problems of round `number` that will be shown worked out."""
         found: dict[tuple[Contract, str], str] = {}
         for contract, limit in zip(CONTRACTS, self.plan.limits, strict=True):
-            asked = [problem for problem, other in self._further(number) if other == contract]
-            how = Sampling(contract, 1, self._worked_seed(number), limit, batch=self.plan.batch)
+            asked = [problem for problem, other in lessons.worked(self.plan, number) if other == contract]
+            how = Sampling(contract, 1, lessons.worked_seed(self.plan, number), limit, batch=self.plan.batch)
             out = self.out / "samples" / f"worked-{DRAWS[number]}-{contract}.jsonl"
             for one in draw(model, vocabulary, asked, how, out):
                 if not one.graded.violation:
                     found[contract, one.problem.question] = drafts.split(one.text)[0] or drafts.first_try(one)
         return found
-
-    def _further(self, number: int) -> list[tuple[Problem, Contract]]:
-        return list(self._shown(self.plan.worked, self._worked_seed(number)))
-
-    def _worked_seed(self, number: int) -> int:
-        return self.plan.seed + 6000 + 10 * number
 
     def twin(self, vocabulary: Vocabulary, drawn: list[Sample]) -> None:
         """The binary-reward twin of stages 3 to 6: same start, same samples, as many steps, the same worked answers."""
@@ -229,7 +212,7 @@ class Workshop:
             model = self.finished(stage)
             asked = (self.plan.measured[0], self.plan.doubted if stage == FINAL else self.plan.measured[1])
             for contract, count, limit in zip(CONTRACTS, asked, self.plan.limits, strict=True):
-                chosen = distinct(split, count, self.plan.seed, None if contract == "response" else self._steps(split))
+                chosen = lessons.measured(contract, split, count, self.plan.seed)
                 how = Sampling(contract, 1, self.plan.seed + 1, limit, batch=self.plan.batch)
                 out = self.out / "measured" / f"{stage}-{contract}-{split}.jsonl"
                 samples = draw(model, vocabulary, chosen, how, out)
@@ -260,30 +243,16 @@ class Workshop:
         drawn = list[Sample]()
         for contract, count, limit in zip(CONTRACTS, counts, self.plan.limits, strict=True):
             if count:
-                mix = MIX if contract == "response" else with_steps(MIX)
-                chosen = distinct("train", count, seed, mix, wanted=lambda problem: not lesson(problem))
+                chosen = lessons.asked(contract, count, seed)
                 how = Sampling(contract, samples, seed, limit, batch=self.plan.batch)
                 drawn += draw(model, vocabulary, chosen, how, self.out / "samples" / f"{name}-{contract}.jsonl")
         return drawn
-
-    def _shown(self, counts: tuple[int, int], first_seed: int) -> Iterator[tuple[Problem, Contract]]:
-        """Graded training problems under both contracts that may be shown worked out."""
-        for seed, (contract, count) in enumerate(zip(CONTRACTS, counts, strict=True), first_seed):
-            mix = SHOWN if contract == "response" else with_steps(SHOWN)
-            for problem in islice(filter(lesson, problems("train", seed, mix)), count):
-                yield problem, contract
 
     def _judged(self, model: Llama, vocabulary: Vocabulary, samples: list[Sample]) -> list[float | None]:
         """The critic's confidence in each sample; none where the form was violated."""
         head = self.critic(vocabulary)
         found = critic.values(critic.last_states(model, vocabulary, samples), head["score.weight"], head["score.bias"])
         return [None if s.graded.violation else p for s, p in zip(samples, found, strict=True)]
-
-    def _steps(self, split: Split) -> dict[str, float] | None:
-        return None if split == "transfer" else with_steps(MIX)
-
-    def _school(self) -> list[Problem]:
-        return [p for p in read_gsm8k(SCHOOL) if split_of(p) == "train"]
 
 
 def count_lines(path: Path) -> int:

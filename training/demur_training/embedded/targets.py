@@ -24,10 +24,10 @@ from demur_training.embedded.tokens import Prompts, Vocabulary
 OUTCOME = 0.5
 """How much of a target is the outcome itself; the rest is its estimated chance, which has the same mean and none of the
 luck."""
-RIGHT, WRONG, TRIED, RESTATED = 3.0, 0.05, 0.1, 0.5
+RIGHT, WRONG, TRIED, RESTATED = 3.0, 0.05, 0.1, 1.0
 """Loss weights of the words of a right answer (and of a confidence that is imitated), of a wrong one, of a first try
-that no right answer confirms, and of the solution, which says the working once more. What stands around a confidence
-has 1. Held less, words that were right give way to the pull on the confidence, and tags to nothing at all."""
+that no right answer confirms, and of the solution, which says the working once more, as of what stands around a
+confidence. Held less, words that were right give way to the pull on the confidence, and tags to nothing at all."""
 
 
 def empirical_rows(

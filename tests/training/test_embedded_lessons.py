@@ -1,0 +1,50 @@
+"""What is shown and what is asked stay apart."""
+
+import pytest
+
+from demur_training.embedded import lessons
+from demur_training.embedded.plan import Plan
+from demur_training.graded.splits import HELD_OUT, split_of
+from demur_training.graded.unfamiliar import FAMILIES as UNFAMILIAR
+
+PLAN = Plan(warm=(400, 100), school=(20, 40), worked=(60, 40), unfamiliar=100)
+ROUNDS = range(4)
+
+
+def test_what_is_shown_is_never_asked():
+    shown = [*lessons.warm_start(PLAN), *(pair for number in ROUNDS for pair in lessons.worked(PLAN, number))]
+    asked = [p for contract in lessons.CONTRACTS for p in lessons.asked(contract, 300, 0)]
+    more = [p for number in ROUNDS for chosen in lessons.others(PLAN, number, number).values() for p in chosen]
+    facts = {problem.facts for problem, _ in shown}
+    assert not facts & {problem.facts for problem in (*asked, *(p for p in more if p.family == "gsm8k"))}
+    assert not {problem.family for problem, _ in shown} & UNFAMILIAR.keys()
+    assert {split_of(problem) for problem in (*asked, *more)} == {"train"}
+
+
+def test_school_problems_come_once_each_and_every_fourth_is_solved_in_claims():
+    rounds = [lessons.others(PLAN, number, number) for number in ROUNDS]
+    school = [[p for p in chosen["response"] if p.family == "gsm8k"] for chosen in rounds]
+    solved = [chosen["claims"] for chosen in rounds]
+    assert [(len(a), len(b)) for a, b in zip(school, solved, strict=True)] == [(30, 10)] * 4
+    assert len({p.question for chosen in (*school, *solved) for p in chosen}) == 160
+    assert all(p.family == "gsm8k" and p.steps for chosen in solved for p in chosen)
+    shown = [contract for problem, contract in lessons.warm_start(PLAN) if problem.family == "gsm8k"]
+    assert (shown.count("response"), shown.count("claims")) == (15, 5)
+
+
+def test_the_other_problems_of_a_round_are_the_same_whenever_they_are_looked_up():
+    assert lessons.others(PLAN, 1, 5) == lessons.others(PLAN, 1, 5)
+    assert lessons.others(PLAN, 1, 5) != lessons.others(PLAN, 2, 6)
+
+
+@pytest.mark.parametrize("split", ["validation", "test"])
+def test_claims_are_measured_on_calculations_and_on_what_nobody_knows(split):
+    assert all(p.steps or p.family == "unknowable" for p in lessons.measured("claims", split, 200, 0))
+    assert any(p.family == "capital" for p in lessons.measured("response", split, 200, 0))
+
+
+@pytest.mark.parametrize("split", ["transfer", "transfer-validation"])
+@pytest.mark.parametrize("contract", lessons.CONTRACTS)
+def test_held_out_families_are_measured_whole(split, contract):
+    families = {family for family, where in HELD_OUT.items() if where == split}
+    assert {p.family for p in lessons.measured(contract, split, 200, 0)} == families

@@ -1,0 +1,71 @@
+"""Which training problems a plan shows worked out, and which it asks: the same ones whenever they are looked up."""
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+
+from demur.core.answers import Contract
+from demur_training.embedded.plan import Plan
+from demur_training.graded import knowledge
+from demur_training.graded.gsm8k import SCHOOL, read_gsm8k
+from demur_training.graded.mix import MIX, SHOWN, distinct, problems
+from demur_training.graded.problem import Problem
+from demur_training.graded.splits import Split, lesson, split_of
+from demur_training.graded.unfamiliar import UNFAMILIAR
+
+CONTRACTS: tuple[Contract, ...] = ("response", "claims")
+SOLVED = 4
+"""Of the school problems every fourth is solved in claims; the others are only answered."""
+
+
+def warm_start(plan: Plan) -> list[tuple[Problem, Contract]]:
+    """What the warm start shows: graded problems, and the first school problems."""
+    school = [(problem, CONTRACTS[i % SOLVED == SOLVED - 1]) for i, problem in enumerate(_school()[: plan.school[0]])]
+    return [*_shown(plan.warm, plan.seed), *school]
+
+
+def worked_seed(plan: Plan, number: int) -> int:
+    return plan.seed + 6000 + 10 * number
+
+
+def worked(plan: Plan, number: int) -> list[tuple[Problem, Contract]]:
+    """What is shown beside what round `number` learns from its samples."""
+    return list(_shown(plan.worked, worked_seed(plan, number)))
+
+
+def asked(contract: Contract, count: int, seed: int) -> list[Problem]:
+    """`count` graded problems that are never shown."""
+    mix = MIX if contract == "response" else with_steps(MIX)
+    return distinct("train", count, seed, mix, wanted=lambda problem: not lesson(problem))
+
+
+def others(plan: Plan, number: int, seed: int) -> Mapping[Contract, list[Problem]]:
+    """The school problems and the unfamiliar ones of round `number`, new ones each time."""
+    shown, count = plan.school
+    school = _school()[shown + number * count :][:count]
+    solved = school[SOLVED - 1 :: SOLVED]
+    answered = [problem for problem in school if problem not in solved]
+    return {"response": [*answered, *distinct("train", plan.unfamiliar, seed, UNFAMILIAR)], "claims": solved}
+
+
+def measured(contract: Contract, split: Split, count: int, seed: int) -> list[Problem]:
+    """`count` problems of a split; families that are held out are asked whole, with steps or without."""
+    stepped = contract == "claims" and split in ("train", "validation", "test")
+    return distinct(split, count, seed, with_steps(MIX) if stepped else None)
+
+
+def with_steps(mix: Mapping[str, float]) -> dict[str, float]:
+    """Claims are about calculations, or about there being nothing to know: the other families without steps go."""
+    stepless = knowledge.FAMILIES.keys() - {"unknowable"}
+    return {cell: share for cell, share in mix.items() if cell.partition("/")[0] not in stepless}
+
+
+def _shown(counts: tuple[int, int], first_seed: int) -> Iterator[tuple[Problem, Contract]]:
+    """Graded training problems under both contracts that may be shown worked out."""
+    for seed, (contract, count) in enumerate(zip(CONTRACTS, counts, strict=True), first_seed):
+        mix = SHOWN if contract == "response" else with_steps(SHOWN)
+        for problem in islice(filter(lesson, problems("train", seed, mix)), count):
+            yield problem, contract
+
+
+def _school() -> list[Problem]:
+    return [p for p in read_gsm8k(SCHOOL) if split_of(p) == "train"]
