@@ -19,7 +19,9 @@ SOLVED = 4
 
 def warm_start(plan: Plan) -> list[tuple[Problem, Contract]]:
     """What the warm start shows: graded problems, and the first school problems."""
-    school = [(problem, CONTRACTS[i % SOLVED == SOLVED - 1]) for i, problem in enumerate(_school()[: plan.school[0]])]
+    school: list[tuple[Problem, Contract]] = [
+        (problem, CONTRACTS[i % SOLVED == SOLVED - 1]) for i, problem in enumerate(_school()[: plan.school[0]])
+    ]
     return [*_shown(plan.warm, plan.seed), *school]
 
 
