@@ -5,6 +5,7 @@ soon as its calculation is right, though it is not what was asked for. For `unfa
 """
 
 import random
+import re
 from collections.abc import Callable, Mapping
 
 from demur_training.graded.arithmetic import ordered
@@ -84,11 +85,8 @@ ASKED: Mapping[str, tuple[tuple[str, ...], str, Answer]] = {
         ("A ticket costs {a} euros, for a child {b} euros less. What do {who} and one child pay together?",),
         "-+", lambda a, b, c: 2 * a - b),
     "kept_each_day": (
-        ("{who} buys {a} {things} and gives {b} away every day. How many {things} are there after {c} days?",),
+        ("{who} buys {a} {things} a day and gives {b} of them away. How many {things} are there after {c} days?",),
         "-*", lambda a, b, c: (a - b) * c),
-    "handed_round": (
-        ("{who} has {a} {things} and gives {b} to {other}, who had {c}. How many does {other} have now?",),
-        "+2", lambda a, b, c: b + c),
     "not_asked": (
         ("{who} has {a} {things} and {b} brothers. How many {things} does {who} have?",
          "There are {a} {things} in a box that weighs {b} grams. How many {things} are in the box?"),
@@ -101,7 +99,7 @@ ASKED: Mapping[str, tuple[tuple[str, ...], str, Answer]] = {
     "short_of_product": (("By how much is {a} times {c} more than {b}?", "Multiply {a} by {c}, then subtract {b}."),
         "*-", lambda a, b, c: a * c - b),
     "before": (("Which number comes right before {a}?", "Count one down from {a}."), "-1", lambda a, b, c: a - 1),
-    "two_after": (("Which number comes two places after {a}?", "Count three up from {a} and one down."),
+    "two_after": (("Which number comes two places after {a}?", "Count two up from {a}."),
         "+2", lambda a, b, c: a + 2),
     "difference": (("What is the difference between {b} and {a}?", "How far apart are {b} and {a}?"),
         "-", lambda a, b, c: a - b),
@@ -135,7 +133,8 @@ ASKED: Mapping[str, tuple[tuple[str, ...], str, Answer]] = {
     "smaller": (("Which is smaller, {a} or {b}?", "Name the smaller one of {b} and {a}."), "<", lambda a, b, c: b),
     "last_digit": (("What is the last digit of {a} + {b}?",), "+%", lambda a, b, c: (a + b) % 10),
 }  # fmt: skip
-"""Each family's wordings, the operations that name its calculation in any wording, and its answer."""
+"""Each family's wordings, its calculation and its answer. `splits` hashes the operations and numbers of a calculation,
+unnamed ones too (`+1` for one more than {a}), so that it is in one split with every other wording of it."""
 
 
 def _asked(family: str) -> Callable[[random.Random, int], Problem]:
@@ -144,10 +143,11 @@ def _asked(family: str) -> Callable[[random.Random, int], Problem]:
     def drawn(rng: random.Random, size: int) -> Problem:
         a, b = ordered(rng, size)
         numbers = {"a": a, "b": b, "c": rng.randint(2, 9)}
-        used = sorted(value for name, value in numbers.items() if f"{{{name}}}" in wordings[0])
+        named = [value for name, value in numbers.items() if f"{{{name}}}" in wordings[0]]
+        facts = re.sub(r"\d", "", operations), *map(str, sorted([*named, *map(int, re.findall(r"\d+", operations))]))
         who, other = rng.sample(NAMES, 2)
         question = rng.choice(wordings).format(**numbers, who=who, other=other, things=rng.choice(THINGS))
-        return Problem(family, size, (operations, *map(str, used)), question, str(answer(*numbers.values())))
+        return Problem(family, size, facts, question, str(answer(*numbers.values())))
 
     return drawn
 
