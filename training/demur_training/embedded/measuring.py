@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from demur.core.metrics import METRICS, Rows, compare, number, summarise
+from demur.core.reading import read
 from demur_training.embedded.sampling import Sample
 from demur_training.graded.histogram import chance_by
 from demur_training.graded.reasons import names_step, parse_step
@@ -90,8 +91,6 @@ def doubt(samples: Sequence[Sample]) -> Doubt:
 
 
 def _claims(samples: Sequence[Sample]) -> list[tuple[str, float, str]]:
-    from demur.core.reading import read
-
     return [
         (claim.text, claim.confidence or 0.0, claim.explanation)
         for sample in samples
