@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections import Counter
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -36,6 +37,7 @@ SMALL = plan.Plan(
     school=(0, 1),
     precision="float32",
     graded=(2, 2),
+    practised=(4, 2),
     sampled=(4, 2),
     fresh=(4, 2),
     last=(4, 2),
@@ -152,6 +154,8 @@ def test_the_whole_run_writes_every_stage_and_an_artefact(folder, tmp_path):
     for name in (
         "warm-start/adapter.pt",
         "samples/graded-response.jsonl",
+        "samples/practised-claims.jsonl",
+        "practice/adapter.pt",
         "samples/fresh-claims.jsonl",
         "histogram.txt",
         "empirical/adapter.pt",
@@ -181,6 +185,15 @@ def test_the_whole_run_writes_every_stage_and_an_artefact(folder, tmp_path):
     tensors = load_file(out / "adapter_model.safetensors")
     assert "base_model.model.model.layers.1.self_attn.q_proj.lora_A.weight" in tensors
     assert not any(".layers.0." in name for name in tensors)
+
+
+@pytest.mark.parametrize(("right", "steps"), [(True, SMALL.passes), (False, 0)])
+def test_practice_is_of_right_answers_and_comes_as_often_as_planned(folder, tmp_path, right, steps):
+    shop, vocabulary = Workshop(folder, tmp_path, SMALL), Vocabulary(folder)
+    training.train(shop.model(), [], imitation, training.Schedule(1e-3), tmp_path / "warm-start")
+    ids = tuple(vocabulary.encode("Answer: 3\nConfidence: 0.50"))
+    shop.practice(vocabulary, [replace(judged(0, "add/1", 0.5, right), ids=ids)])
+    assert len((tmp_path / "practice" / "curve.jsonl").read_text().splitlines()) == steps
 
 
 def table(response: float | None, claims: float) -> dict[str, dict[str, dict[str, float] | None]]:
@@ -235,8 +248,8 @@ def test_another_plan_in_the_same_folder_is_refused(folder, tmp_path):
 
 def test_the_time_it_takes_is_told_for_every_stage(folder):
     expected = plan.minutes(SMALL, fresh(folder))
-    calibration = ("samples", "empirical", "fresh", "brier", "last", "outcome", "newest", "settle")
-    assert list(expected) == ["warm-start", *calibration, "critic", "twin", "measured"]
+    calibration = ("sampled", "empirical", "fresh", "brier", "last", "outcome", "newest", "settle")
+    assert list(expected) == ["warm-start", "samples", "practice", *calibration, "critic", "twin", "measured"]
     assert all(cost > 0 for cost in expected.values())
 
 

@@ -15,6 +15,9 @@ class RolloutWorkerExtension(vLLMColocateWorkerExtension):
     second name whose first was in another bucket. Leave second names out: their weight is loaded under the first.
     Needed for verl 0.9.1 with vLLM 0.31.0."""
 
+    model_runner: Any
+    """Of vLLM's worker, which takes this class among its bases."""
+
     def _update_weights(self, weights: Weights, peft_config: Any, base_sync_done: bool) -> None:
         second = second_names(self.model_runner.model)
         super()._update_weights([pair for pair in weights if pair[0] not in second], peft_config, base_sync_done)

@@ -21,9 +21,10 @@ class Plan:
     take, several times what the warm start shows. `adapted` are the layers, from the top, that get an adapter.
 
     `graded` are problems under the response contract and the samples of each: they say how hard the problems are.
-    `sampled` are from the warm start, and `fresh`, `last` and `newest` each from the model that has learned from those
-    before, `times` answers to each problem: a right and a wrong one beside each other show best what tells them apart,
-    and of the warm start's each becomes the first try of the other. `checked` are sampled from the finished model for
+    `practised` are from the warm start, and what is right among both is imitated `passes` times over. `sampled`,
+    `fresh`, `last` and `newest` are each from the model that has learned from those before, `times` answers to each
+    problem: a right and a wrong one beside each other show best what tells them apart, and of `sampled` each becomes
+    the first try of the other. `checked` are sampled from the finished model for
     its critic. `unfamiliar` others join each of the four draws, and so do GSM8K problems: `school` are those in the
     warm start, and those in each draw, of which the fourth gets what is left. What each of the four teaches is mixed
     with `worked` answers to further problems, which follow the model's own first tries.
@@ -40,16 +41,19 @@ class Plan:
     school: tuple[int, int] = (80, 200)
     graded: tuple[int, int] = (300, 4)
     times: int = 2
+    practised: tuple[int, int] = (2400, 350)
+    passes: int = 2
     sampled: tuple[int, int] = (2400, 350)
     fresh: tuple[int, int] = (2000, 300)
     last: tuple[int, int] = (2400, 400)
     newest: tuple[int, int] = (1200, 250)
-    unfamiliar: int = 700
+    unfamiliar: int = 900
     worked: tuple[int, int] = (300, 280)
     checked: tuple[int, int] = (700, 150)
     measured: tuple[int, int] = (1000, 300)
     doubted: int = 1500
     warm_rate: float = 1e-3
+    practice_rate: float = 4e-4
     empirical_rate: float = 4e-4
     brier_rate: float = 4e-4
     outcome_rate: float = 4e-4
@@ -71,6 +75,10 @@ TRIED = 15, 33
 """What a first try before the answer adds to it, under each contract."""
 
 
+RIGHT = 0.45
+"""Of the warm start's answers."""
+
+
 def token_counts(plan: Plan) -> Mapping[str, tuple[int, int]]:
     """Tokens each stage will (train on, generate), about."""
     graded = plan.graded[0], 0
@@ -85,9 +93,13 @@ def token_counts(plan: Plan) -> Mapping[str, tuple[int, int]]:
     )
     first += _answers(graded, plan.graded[1], tried=True) + _answers(more, tried=True) + _questions(graded)
     sampled = _answers(plan.sampled, plan.times) + _answers(more, plan.times)
+    practised = _answers(graded, plan.graded[1]) + _answers(plan.practised, plan.times)
+    right = plan.passes * int(RIGHT * (practised + _questions(graded) + _questions(plan.practised)))
     return {
         "warm-start": (_answers(plan.warm) + _questions(plan.warm), 0),
-        "samples": (0, _answers(graded, plan.graded[1]) + sampled),
+        "samples": (0, practised),
+        "practice": (right, 0),
+        "sampled": (0, sampled),
         "empirical": (first, _answers(plan.worked)),
         "fresh": (0, written[1]),
         "brier": (fresh, worked),
@@ -96,7 +108,7 @@ def token_counts(plan: Plan) -> Mapping[str, tuple[int, int]]:
         "newest": (0, written[3]),
         "settle": (newest, worked),
         "critic": (_answers(plan.checked, tried=True) // 2, _answers(plan.checked, tried=True)),
-        "twin": (first + fresh + last + newest, 0),
+        "twin": (right + first + fresh + last + newest, 0),
         "measured": (0, 2 * _answers(plan.measured) + _answers((plan.measured[0], plan.doubted), tried=True)),
     }
 

@@ -2,13 +2,14 @@
 
 warm-start   the form of both contracts, meaningless confidences
 samples      what that model answers to training problems, and its histogram of difficulty
+practice     its right answers among them, imitated: a model that is right more often before it learns how often
 empirical    a first try before every answer, and the chance of success as confidence, as outputs like each one had it
 brier        what became of fresh outputs pulls through the exact expected Brier score
 outcome      again, with the outputs of the model as it is by then
 settle       and once more, in smaller steps
 finish       the mean of the last two adapters
 critic       a value head, fitted on the merged model's own answers
-twin         the warm start's samples and as many steps with a binary reward instead: the baseline, not in what ships
+twin         practice for as many steps as all of these take: the baseline, whose reward is binary, not in what ships
 measured     validation problems, before and after; test problems only when asked for
 
 `merged` within a stage has its adapters in the base's weights: a folder that `demur serve --model` takes.
@@ -67,7 +68,8 @@ class Workshop:
         vocabulary = Vocabulary(self.base)
         self.warm_start(vocabulary)
         drawn = self.sample(vocabulary)
-        self.teach(vocabulary, drawn)
+        self.practice(vocabulary, drawn)
+        self.teach(vocabulary)
         self.critic(vocabulary)
         self.twin(vocabulary, drawn)
         self.measure(vocabulary, "validation")
@@ -113,18 +115,34 @@ class Workshop:
         problems, times = plan.graded
         graded = self._draw(model, vocabulary, "graded", (problems, 0), seed=plan.seed + 1000, samples=times)
         (self.out / "histogram.txt").write_text(histogram(graded))
-        return graded + self._round(model, vocabulary, 0)
+        return graded + self._draw(
+            model, vocabulary, "practised", plan.practised, seed=plan.seed + 2000, samples=plan.times
+        )
+
+    def practice(self, vocabulary: Vocabulary, drawn: list[Sample]) -> None:
+        """Imitate what of `drawn` is right, several times over: the policy gradient of a binary reward."""
+        rows = self._right(vocabulary, drawn)
+        train(
+            self.model("warm-start"),
+            self.plan.passes * rows,
+            losses.imitation,
+            Schedule(self.plan.practice_rate),
+            self.out / "practice",
+        )
+
+    def _right(self, vocabulary: Vocabulary, drawn: list[Sample]) -> list[Callable[[], Row]]:
+        return targets.binary_rows(drawn, vocabulary, tokens=self.plan.row_tokens, seed=self.plan.seed)
 
     def drawn(self, name: str) -> list[Sample]:
         """The samples of one name again, from their files."""
         return [s for file in sorted((self.out / "samples").glob(f"{name}-*.jsonl")) for s in read_samples(file)]
 
-    def teach(self, vocabulary: Vocabulary, drawn: list[Sample]) -> None:
-        """Stages 3 to 7: what the chances of the warm start's samples were, each after another one as its first try;
-        thrice what became of fresh ones; the mean of the last two."""
+    def teach(self, vocabulary: Vocabulary) -> None:
+        """`empirical` to `finish`: what the chances of samples were, each after another one as its first try; thrice
+        what became of fresh ones; the mean of the last two."""
         plan = self.plan
-        model = self.model("warm-start")
-        chances = estimate(drafts.pair(drawn, vocabulary), vocabulary)
+        model = self.model("practice")
+        chances = estimate(drafts.pair(self._round(model, vocabulary, 0), vocabulary), vocabulary)
         rows = targets.empirical_rows(chances, vocabulary, tokens=plan.row_tokens, seed=plan.seed)
         self._teach(model, rows, losses.imitation, plan.empirical_rate, vocabulary, 0)
         for number, rate in enumerate((plan.brier_rate, plan.outcome_rate, plan.settle_rate), 1):
@@ -139,7 +157,7 @@ class Workshop:
         The latter two are answered once, but where one answer is to be the first try of another."""
         plan, name = self.plan, DRAWS[number]
         counts: tuple[int, int] = getattr(plan, name)
-        seed = plan.seed + 2000 + 1000 * number
+        seed = plan.seed + 3000 + 1000 * number
         drawn = self._draw(model, vocabulary, name, counts, seed=seed, samples=plan.times)
         others = lessons.others(plan, number, seed)
         for contract, limit in zip(CONTRACTS, plan.limits, strict=True):
@@ -179,14 +197,13 @@ class Workshop:
         return found
 
     def twin(self, vocabulary: Vocabulary, drawn: list[Sample]) -> None:
-        """The binary-reward twin of stages 3 to 6: same start, same samples, as many steps, the same worked answers."""
-        plan = self.plan
-        steps = sum(count_lines(self.out / stage / "curve.jsonl") for stage in ROUNDS)
+        """The binary-reward twin: same start, same samples, as many steps, the same worked answers."""
+        steps = sum(count_lines(self.out / stage / "curve.jsonl") for stage in ("practice", *ROUNDS))
         worked = [row for number in range(len(ROUNDS)) for row in self._worked(vocabulary, number)]
-        rows = targets.binary_rows(drawn, vocabulary, tokens=plan.row_tokens, seed=plan.seed)
-        repeated = [*islice(cycle(rows), steps - len(worked)), *worked]
-        random.Random(plan.seed).shuffle(repeated)
-        train(self.model("warm-start"), repeated, losses.imitation, Schedule(plan.brier_rate), self.out / "twin")
+        repeated = [*islice(cycle(self._right(vocabulary, drawn)), steps - len(worked)), *worked]
+        random.Random(self.plan.seed).shuffle(repeated)
+        schedule = Schedule(self.plan.practice_rate)
+        train(self.model("warm-start"), repeated, losses.imitation, schedule, self.out / "twin")
 
     def critic(self, vocabulary: Vocabulary) -> dict[str, Tensor]:
         """Fit the value head on fresh answers of the finished model to training problems, or load the fitted one."""

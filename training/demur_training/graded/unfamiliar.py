@@ -317,6 +317,10 @@ FAMILIES: Mapping[str, Callable[[random.Random, int], Problem]] = {
     **near_misses.FAMILIES,
 }
 UNFAMILIAR: Mapping[str, float] = {
-    f"{family}/{size}": 1 for family in FAMILIES if family not in HELD_OUT for size in (1, 2)
+    f"{family}/{size}": 2 if family in near_misses.FAMILIES else 1
+    for family in FAMILIES
+    if family not in HELD_OUT
+    for size in (1, 2)
 }
-"""The mix: every family alike, in two sizes; those held out are never met before they measure what the others teach."""
+"""The mix, in two sizes; near misses weigh double, as they are believed longest. Those held out are never met before
+they measure what the others teach."""
