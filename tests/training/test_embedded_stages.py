@@ -37,7 +37,6 @@ SMALL = plan.Plan(
     school=(0, 1),
     precision="float32",
     graded=(2, 2),
-    practised=(4, 2),
     sampled=(4, 2),
     fresh=(4, 2),
     last=(4, 2),
@@ -112,16 +111,16 @@ def test_training_lowers_the_loss_and_writes_its_curve(folder, tmp_path):
     assert curve[-1]["loss"] < curve[0]["loss"] / 2
 
 
-def test_the_mean_of_two_stages_is_a_stage(folder, tmp_path):
+def test_a_blend_of_stages_is_a_stage(folder, tmp_path):
     models = [fresh(folder), fresh(folder)]
     for model, rate, name in zip(models, (1e-2, 5e-2), ("one", "other"), strict=True):
         training.train(model, some_rows(3), imitation, training.Schedule(rate), tmp_path / name)
-    training.average([tmp_path / "one", tmp_path / "other"], tmp_path / "mean")
-    between = fresh(folder)
-    training.load_adapter(between, tmp_path / "mean" / "adapter.pt")
+    training.blend({tmp_path / "one": 1.5, tmp_path / "other": -0.5}, tmp_path / "blend")
+    beyond = fresh(folder)
+    training.load_adapter(beyond, tmp_path / "blend" / "adapter.pt")
     first, second = map(training.adapter, models)
-    for name, tensor in training.adapter(between).items():
-        torch.testing.assert_close(tensor, (first[name] + second[name]) / 2)
+    for name, tensor in training.adapter(beyond).items():
+        torch.testing.assert_close(tensor, 1.5 * first[name] - 0.5 * second[name])
 
 
 def test_a_finished_stage_is_loaded_not_run(folder, tmp_path):
@@ -154,8 +153,6 @@ def test_the_whole_run_writes_every_stage_and_an_artefact(folder, tmp_path):
     for name in (
         "warm-start/adapter.pt",
         "samples/graded-response.jsonl",
-        "samples/practised-claims.jsonl",
-        "practice/adapter.pt",
         "samples/fresh-claims.jsonl",
         "histogram.txt",
         "empirical/adapter.pt",
@@ -187,13 +184,16 @@ def test_the_whole_run_writes_every_stage_and_an_artefact(folder, tmp_path):
     assert not any(".layers.0." in name for name in tensors)
 
 
-@pytest.mark.parametrize(("right", "steps"), [(True, SMALL.passes), (False, 0)])
-def test_practice_is_of_right_answers_and_comes_as_often_as_planned(folder, tmp_path, right, steps):
-    shop, vocabulary = Workshop(folder, tmp_path, SMALL), Vocabulary(folder)
-    training.train(shop.model(), [], imitation, training.Schedule(1e-3), tmp_path / "warm-start")
-    ids = tuple(vocabulary.encode("Answer: 3\nConfidence: 0.50"))
-    shop.practice(vocabulary, [replace(judged(0, "add/1", 0.5, right), ids=ids)])
-    assert len((tmp_path / "practice" / "curve.jsonl").read_text().splitlines()) == steps
+def test_what_finishes_is_the_mean_of_the_last_rounds_and_a_share_of_what_the_twin_learned(folder, tmp_path):
+    shop, kept = Workshop(folder, tmp_path, replace(SMALL, twin_share=0.25)), {}
+    for i, stage in enumerate(("warm-start", "outcome", "settle", "twin"), 1):
+        model = shop.model()
+        training.train(model, some_rows(i), imitation, training.Schedule(i * 1e-3), tmp_path / stage)
+        kept[stage] = training.adapter(model)
+    shop.finish()
+    for name, tensor in training.adapter(shop.model("finish")).items():
+        start, outcome, settle, twin = (kept[stage][name] for stage in kept)
+        torch.testing.assert_close(tensor, (outcome + settle) / 2 + (twin - start) / 4)
 
 
 def table(response: float | None, claims: float) -> dict[str, dict[str, dict[str, float] | None]]:
@@ -248,8 +248,8 @@ def test_another_plan_in_the_same_folder_is_refused(folder, tmp_path):
 
 def test_the_time_it_takes_is_told_for_every_stage(folder):
     expected = plan.minutes(SMALL, fresh(folder))
-    calibration = ("sampled", "empirical", "fresh", "brier", "last", "outcome", "newest", "settle")
-    assert list(expected) == ["warm-start", "samples", "practice", *calibration, "critic", "twin", "measured"]
+    calibration = ("samples", "empirical", "fresh", "brier", "last", "outcome", "newest", "settle")
+    assert list(expected) == ["warm-start", *calibration, "twin", "critic", "measured"]
     assert all(cost > 0 for cost in expected.values())
 
 

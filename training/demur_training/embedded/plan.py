@@ -21,13 +21,13 @@ class Plan:
     take, several times what the warm start shows. `adapted` are the layers, from the top, that get an adapter.
 
     `graded` are problems under the response contract and the samples of each: they say how hard the problems are.
-    `practised` are from the warm start, and what is right among both is imitated `passes` times over. `sampled`,
-    `fresh`, `last` and `newest` are each from the model that has learned from those before, `times` answers to each
-    problem: a right and a wrong one beside each other show best what tells them apart, and of `sampled` each becomes
-    the first try of the other. `checked` are sampled from the finished model for
+    `sampled` are from the warm start, and `fresh`, `last` and `newest` each from the model that has learned from those
+    before, `times` answers to each problem: a right and a wrong one beside each other show best what tells them apart,
+    and of the warm start's each becomes the first try of the other. `checked` are sampled from the finished model for
     its critic. `unfamiliar` others join each of the four draws, and so do GSM8K problems: `school` are those in the
     warm start, and those in each draw, of which the fourth gets what is left. What each of the four teaches is mixed
     with `worked` answers to further problems, which follow the model's own first tries.
+    `twin_share` is how much of what the binary-reward twin learned is added to the mean of the last two adapters.
     `doubted` is what `measured` is under the claims contract for the finished model, whose reasons for doubt are read.
     `precision` is what the network computes in, by default the faster one here; adapters are float32.
     """
@@ -41,8 +41,6 @@ class Plan:
     school: tuple[int, int] = (80, 200)
     graded: tuple[int, int] = (300, 4)
     times: int = 2
-    practised: tuple[int, int] = (2400, 350)
-    passes: int = 2
     sampled: tuple[int, int] = (2400, 350)
     fresh: tuple[int, int] = (2000, 300)
     last: tuple[int, int] = (2400, 400)
@@ -53,11 +51,11 @@ class Plan:
     measured: tuple[int, int] = (1000, 300)
     doubted: int = 1500
     warm_rate: float = 1e-3
-    practice_rate: float = 4e-4
     empirical_rate: float = 4e-4
     brier_rate: float = 4e-4
     outcome_rate: float = 4e-4
     settle_rate: float = 2e-4
+    twin_share: float = 0.5
     batch: int = 128
     limits: tuple[int, int] = (160, 320)
 
@@ -75,10 +73,6 @@ TRIED = 15, 33
 """What a first try before the answer adds to it, under each contract."""
 
 
-RIGHT = 0.45
-"""Of the warm start's answers."""
-
-
 def token_counts(plan: Plan) -> Mapping[str, tuple[int, int]]:
     """Tokens each stage will (train on, generate), about."""
     graded = plan.graded[0], 0
@@ -93,13 +87,9 @@ def token_counts(plan: Plan) -> Mapping[str, tuple[int, int]]:
     )
     first += _answers(graded, plan.graded[1], tried=True) + _answers(more, tried=True) + _questions(graded)
     sampled = _answers(plan.sampled, plan.times) + _answers(more, plan.times)
-    practised = _answers(graded, plan.graded[1]) + _answers(plan.practised, plan.times)
-    right = plan.passes * int(RIGHT * (practised + _questions(graded) + _questions(plan.practised)))
     return {
         "warm-start": (_answers(plan.warm) + _questions(plan.warm), 0),
-        "samples": (0, practised),
-        "practice": (right, 0),
-        "sampled": (0, sampled),
+        "samples": (0, _answers(graded, plan.graded[1]) + sampled),
         "empirical": (first, _answers(plan.worked)),
         "fresh": (0, written[1]),
         "brier": (fresh, worked),
@@ -107,8 +97,8 @@ def token_counts(plan: Plan) -> Mapping[str, tuple[int, int]]:
         "outcome": (last, worked),
         "newest": (0, written[3]),
         "settle": (newest, worked),
+        "twin": (first + fresh + last + newest, 0),
         "critic": (_answers(plan.checked, tried=True) // 2, _answers(plan.checked, tried=True)),
-        "twin": (right + first + fresh + last + newest, 0),
         "measured": (0, 2 * _answers(plan.measured) + _answers((plan.measured[0], plan.doubted), tried=True)),
     }
 

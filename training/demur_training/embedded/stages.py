@@ -2,14 +2,13 @@
 
 warm-start   the form of both contracts, meaningless confidences
 samples      what that model answers to training problems, and its histogram of difficulty
-practice     its right answers among them, imitated: a model that is right more often before it learns how often
 empirical    a first try before every answer, and the chance of success as confidence, as outputs like each one had it
 brier        what became of fresh outputs pulls through the exact expected Brier score
 outcome      again, with the outputs of the model as it is by then
 settle       and once more, in smaller steps
-finish       the mean of the last two adapters
+twin         the warm start's samples and as many steps with a binary reward instead: the baseline of the tables
+finish       the mean of the last two adapters, and a share of what the twin learned: it is right more often
 critic       a value head, fitted on the merged model's own answers
-twin         practice for as many steps as all of these take: the baseline, whose reward is binary, not in what ships
 measured     validation problems, before and after; test problems only when asked for
 
 `merged` within a stage has its adapters in the base's weights: a folder that `demur serve --model` takes.
@@ -38,7 +37,7 @@ from demur_training.embedded.packing import Row
 from demur_training.embedded.plan import Plan
 from demur_training.embedded.sampling import Sample, Sampling, draw, read_samples
 from demur_training.embedded.tokens import Vocabulary
-from demur_training.embedded.training import Loss, Schedule, average, load_adapter, train
+from demur_training.embedded.training import Loss, Schedule, blend, load_adapter, train
 from demur_training.errors import DataError
 from demur_training.graded.histogram import chance_by, difficulty, table
 from demur_training.graded.splits import Split
@@ -68,10 +67,10 @@ class Workshop:
         vocabulary = Vocabulary(self.base)
         self.warm_start(vocabulary)
         drawn = self.sample(vocabulary)
-        self.practice(vocabulary, drawn)
-        self.teach(vocabulary)
-        self.critic(vocabulary)
+        self.teach(vocabulary, drawn)
         self.twin(vocabulary, drawn)
+        self.finish()
+        self.critic(vocabulary)
         self.measure(vocabulary, "validation")
 
     def model(self, stage: str | None = None) -> Llama:
@@ -115,41 +114,24 @@ class Workshop:
         problems, times = plan.graded
         graded = self._draw(model, vocabulary, "graded", (problems, 0), seed=plan.seed + 1000, samples=times)
         (self.out / "histogram.txt").write_text(histogram(graded))
-        return graded + self._draw(
-            model, vocabulary, "practised", plan.practised, seed=plan.seed + 2000, samples=plan.times
-        )
-
-    def practice(self, vocabulary: Vocabulary, drawn: list[Sample]) -> None:
-        """Imitate what of `drawn` is right, several times over: the policy gradient of a binary reward."""
-        rows = self._right(vocabulary, drawn)
-        train(
-            self.model("warm-start"),
-            self.plan.passes * rows,
-            losses.imitation,
-            Schedule(self.plan.practice_rate),
-            self.out / "practice",
-        )
-
-    def _right(self, vocabulary: Vocabulary, drawn: list[Sample]) -> list[Callable[[], Row]]:
-        return targets.binary_rows(drawn, vocabulary, tokens=self.plan.row_tokens, seed=self.plan.seed)
+        return graded + self._round(model, vocabulary, 0)
 
     def drawn(self, name: str) -> list[Sample]:
         """The samples of one name again, from their files."""
         return [s for file in sorted((self.out / "samples").glob(f"{name}-*.jsonl")) for s in read_samples(file)]
 
-    def teach(self, vocabulary: Vocabulary) -> None:
-        """`empirical` to `finish`: what the chances of samples were, each after another one as its first try; thrice
-        what became of fresh ones; the mean of the last two."""
+    def teach(self, vocabulary: Vocabulary, drawn: list[Sample]) -> None:
+        """The four rounds: what the chances of the warm start's samples were, each after another one as its first try;
+        thrice what became of fresh ones."""
         plan = self.plan
-        model = self.model("practice")
-        chances = estimate(drafts.pair(self._round(model, vocabulary, 0), vocabulary), vocabulary)
+        model = self.model("warm-start")
+        chances = estimate(drafts.pair(drawn, vocabulary), vocabulary)
         rows = targets.empirical_rows(chances, vocabulary, tokens=plan.row_tokens, seed=plan.seed)
         self._teach(model, rows, losses.imitation, plan.empirical_rate, vocabulary, 0)
         for number, rate in enumerate((plan.brier_rate, plan.outcome_rate, plan.settle_rate), 1):
             chances = estimate(self._round(model, vocabulary, number), vocabulary)
             rows = targets.scored_rows(chances, vocabulary, tokens=plan.row_tokens, seed=plan.seed)
             self._teach(model, rows, losses.ExactBrier(vocabulary.digits), rate, vocabulary, number)
-        average([self.out / stage for stage in ROUNDS[2:]], self.out / FINAL)
 
     def _round(self, model: Llama, vocabulary: Vocabulary, number: int) -> list[Sample]:
         """The draw of one round: graded problems, school problems and unfamiliar ones, new ones each time.
@@ -157,7 +139,7 @@ class Workshop:
         The latter two are answered once, but where one answer is to be the first try of another."""
         plan, name = self.plan, DRAWS[number]
         counts: tuple[int, int] = getattr(plan, name)
-        seed = plan.seed + 3000 + 1000 * number
+        seed = plan.seed + 2000 + 1000 * number
         drawn = self._draw(model, vocabulary, name, counts, seed=seed, samples=plan.times)
         others = lessons.others(plan, number, seed)
         for contract, limit in zip(CONTRACTS, plan.limits, strict=True):
@@ -197,13 +179,23 @@ class Workshop:
         return found
 
     def twin(self, vocabulary: Vocabulary, drawn: list[Sample]) -> None:
-        """The binary-reward twin: same start, same samples, as many steps, the same worked answers."""
-        steps = sum(count_lines(self.out / stage / "curve.jsonl") for stage in ("practice", *ROUNDS))
+        """The binary-reward twin of the four rounds: same start and samples, as many steps, the same worked answers."""
+        plan = self.plan
+        steps = sum(count_lines(self.out / stage / "curve.jsonl") for stage in ROUNDS)
         worked = [row for number in range(len(ROUNDS)) for row in self._worked(vocabulary, number)]
-        repeated = [*islice(cycle(self._right(vocabulary, drawn)), steps - len(worked)), *worked]
-        random.Random(self.plan.seed).shuffle(repeated)
-        schedule = Schedule(self.plan.practice_rate)
-        train(self.model("warm-start"), repeated, losses.imitation, schedule, self.out / "twin")
+        rows = targets.binary_rows(drawn, vocabulary, tokens=plan.row_tokens, seed=plan.seed)
+        repeated = [*islice(cycle(rows), steps - len(worked)), *worked]
+        random.Random(plan.seed).shuffle(repeated)
+        train(self.model("warm-start"), repeated, losses.imitation, Schedule(plan.brier_rate), self.out / "twin")
+
+    def finish(self) -> None:
+        """The mean of the last two rounds, and the planned share of what the twin learned since the warm start.
+
+        The pull on the confidences leaves little of a step to the words; the twin learns nothing else. As both began at
+        the warm start, what either changed can be added to the other."""
+        share, last = self.plan.twin_share, ROUNDS[2:]
+        parts = {**dict.fromkeys(last, 1 / len(last)), "twin": share, "warm-start": -share}
+        blend({self.out / stage: weight for stage, weight in parts.items()}, self.out / FINAL)
 
     def critic(self, vocabulary: Vocabulary) -> dict[str, Tensor]:
         """Fit the value head on fresh answers of the finished model to training problems, or load the fitted one."""

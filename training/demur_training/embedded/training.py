@@ -3,7 +3,7 @@
 import json
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,12 +77,13 @@ def load_adapter(model: Llama, path: Path) -> None:
     _put(model, torch.load(path, weights_only=True))
 
 
-def average(stages: Sequence[Path], out: Path) -> None:
-    """The mean of several stages' adapters as a finished stage of its own."""
+def blend(stages: Mapping[Path, float], out: Path) -> None:
+    """The weighted sum of several stages' adapters as a finished stage of its own. A weight below 0 takes away."""
     out.mkdir(parents=True, exist_ok=True)
-    kept = [torch.load(stage / "adapter.pt", weights_only=True) for stage in stages]
-    mean = {name: sum(one[name] for one in kept) / len(kept) for name in kept[0]}
-    _save(mean, out / "adapter.pt")
+    kept = {stage: torch.load(stage / "adapter.pt", weights_only=True) for stage in stages}
+    names = next(iter(kept.values()))
+    blended = {name: sum(weight * kept[stage][name] for stage, weight in stages.items()) for name in names}
+    _save(blended, out / "adapter.pt")
 
 
 def _put(model: Llama, tensors: dict[str, Tensor]) -> None:
