@@ -11,7 +11,7 @@ from demur_training.embedded import drafts
 from demur_training.embedded.chances import estimate
 from demur_training.embedded.grading import grade
 from demur_training.embedded.sampling import Sample
-from demur_training.embedded.targets import RESTATED, RIGHT, TRIED, WRONG, scored_rows
+from demur_training.embedded.targets import FIRM, LOOSE, RESTATED, WRONG, scored_rows
 from demur_training.embedded.texts import claims_text, response_text
 from demur_training.embedded.tokens import Vocabulary
 from demur_training.graded.mix import draw
@@ -112,24 +112,34 @@ def test_claims_after_a_first_try_are_scored_one_by_one(vocabulary):
     chances = estimate(drawn, vocabulary)
     assert [one.outcomes for one in chances] == [(1.0, 1.0), (1.0, 0.0)]
     assert [len(one.claims) for one in chances] == [2, 2]
-    (row,) = [row() for row in scored_rows(chances, vocabulary, tokens=2000, seed=0)]
+    (row,) = [row() for row in scored_rows(chances, vocabulary, FIRM, tokens=2000, seed=0)]
     assert [len(r.note.places) for r in row.responses] == [2, 2]
 
 
-def test_a_first_try_is_held_as_far_as_it_was_right(vocabulary):
+@pytest.mark.parametrize("hold", [LOOSE, FIRM])
+def test_a_first_try_is_held_as_far_as_it_was_right(vocabulary, hold):
     drawn = drafts.pair([response(vocabulary, "35"), response(vocabulary, "36")], vocabulary)
     same = drafts.pair([response(vocabulary, "35"), response(vocabulary, "35")], vocabulary)[:1]
-    (row,) = [row() for row in scored_rows(estimate(drawn + same, vocabulary), vocabulary, tokens=2000, seed=0)]
+    (row,) = [row() for row in scored_rows(estimate(drawn + same, vocabulary), vocabulary, hold, tokens=2000, seed=0)]
     first = [r.weights[0] for r in row.responses]
     after = [r.weights[len(vocabulary.encode(drafts.split(vocabulary.decode(r.ids))[0]))] for r in row.responses]
-    assert (first, after) == ([TRIED, TRIED, RIGHT], [RIGHT, WRONG, RIGHT])
-    assert RIGHT > TRIED > WRONG
+    assert first == [hold.tried, hold.tried, hold.confirmed]
+    assert after == [hold.right, WRONG, hold.right]
+    assert hold.right > hold.tried > WRONG
 
 
 def test_the_tags_of_wrong_claims_are_held(vocabulary):
     (wrong,) = estimate([claims(vocabulary, "36")], vocabulary)
-    (row,) = [row() for row in scored_rows([wrong], vocabulary, tokens=2000, seed=0)]
+    (row,) = [row() for row in scored_rows([wrong], vocabulary, FIRM, tokens=2000, seed=0)]
     (held,) = row.responses
     start = len(vocabulary.encode(wrong.sample.text.partition("Solution:")[0]))
     assert set(held.weights[:start]) == {WRONG}
     assert set(held.weights[start:]) == {0.0, RESTATED, 1.0}
+
+
+def test_held_loosely_the_form_is_held_as_the_words_of_its_answer(vocabulary):
+    right, wrong = estimate([claims(vocabulary), claims(vocabulary, "36")], vocabulary)
+    for one, words in ((right, LOOSE.right), (wrong, WRONG)):
+        (row,) = [row() for row in scored_rows([one], vocabulary, LOOSE, tokens=2000, seed=0)]
+        (held,) = row.responses
+        assert set(held.weights) == {0.0, words}

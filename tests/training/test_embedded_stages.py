@@ -13,6 +13,7 @@ from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM
 
 from demur.manifest import Critic, Manifest
+from demur.model.calibrated import ARTEFACT
 from demur.model.merging import merge
 from demur_training.embedded import artefact, plan, training
 from demur_training.embedded.grading import Graded
@@ -207,7 +208,6 @@ def table(response: float | None, claims: float) -> dict[str, dict[str, dict[str
         ({}, False),
         ({"validation": table(0.05, 0.08)}, True),
         ({"validation": table(0.05, 0.08), "transfer": table(0.3, 0.3)}, True),
-        ({"validation": table(0.05, 0.08), "transfer-validation": table(0.3, 0.3)}, True),
         ({"validation": table(0.05, 0.08), "test": table(0.05, 0.12)}, False),
         ({"test": table(None, 0.08)}, False),
     ],
@@ -309,3 +309,8 @@ def test_single_claims_and_their_reasons():
     assert claim_figures([sample])["n"] == 3
     found = doubt([sample])
     assert (found.claims, found.distinct, found.commonest, found.naming) == (2, 2, 0.5, 0.5)
+
+
+def test_what_ships_was_made_by_this_plan():
+    planned = artefact.manifest(plan.Plan(), {}).training
+    assert Manifest.load(ARTEFACT).training == json.loads(json.dumps(planned))

@@ -8,7 +8,7 @@ from demur_training.embedded.chances import estimate
 from demur_training.embedded.grading import grade
 from demur_training.embedded.measuring import auc_within
 from demur_training.embedded.sampling import Sample
-from demur_training.embedded.targets import RIGHT, WRONG, binary_rows, empirical_rows, scored_rows
+from demur_training.embedded.targets import FIRM, WRONG, binary_rows, empirical_rows, scored_rows
 from demur_training.embedded.texts import claims_text, response_text
 from demur_training.embedded.tokens import Vocabulary
 from demur_training.graded.mix import draw
@@ -115,17 +115,17 @@ def test_empirical_rows_write_the_chance(vocabulary, answers):
     assert texts == sorted(f"{round(one.whole, 2):.2f}<|im_end|>" for one in chances)
 
 
-def test_the_answer_of_a_wrong_output_is_hardly_imitated_but_its_ending_is(vocabulary, answers):
+def test_a_wrong_output_is_hardly_imitated_but_its_confidence_is(vocabulary, answers):
     wrong = [one for one in estimate(answers, vocabulary) if not one.sample.graded.valid][:1]
     (row,) = empirical_rows(wrong, vocabulary, tokens=800, seed=0)
     (response,) = row().responses
     assert response.weights[0] == WRONG < 0.1
-    assert response.weights[-3:] == [RIGHT, RIGHT, 1.0]
+    assert response.weights[-3:] == [1.0, 1.0, WRONG]
 
 
 def test_scored_rows_write_the_chance_and_carry_what_became_of_each_output(vocabulary, answers):
     chances = estimate(answers, vocabulary)
-    rows = [row() for row in scored_rows(chances, vocabulary, tokens=800, seed=0)]
+    rows = [row() for row in scored_rows(chances, vocabulary, FIRM, tokens=800, seed=0)]
     responses = [r for row in rows for r in row.responses]
     texts = sorted(vocabulary.decode(r.ids).rpartition(" ")[2] for r in responses)
     assert texts == sorted(f"{round(one.whole, 2):.2f}<|im_end|>" for one in chances)
@@ -135,7 +135,7 @@ def test_scored_rows_write_the_chance_and_carry_what_became_of_each_output(vocab
 
 
 def test_scored_rows_hold_every_word_and_leave_the_confidence_to_the_score(vocabulary, answers):
-    rows = [row() for row in scored_rows(estimate(answers, vocabulary), vocabulary, tokens=800, seed=0)]
+    rows = [row() for row in scored_rows(estimate(answers, vocabulary), vocabulary, FIRM, tokens=800, seed=0)]
     for response in (r for row in rows for r in row.responses):
         (place,) = response.note.places
         assert [i for i, weight in enumerate(response.weights) if weight == 0.0] == [place, place + 1]
@@ -158,7 +158,7 @@ def test_claims_have_a_target_each_and_one_for_their_minimum(vocabulary):
         drawn.append(sample(vocabulary, i, problem, spoiled if i % 2 else text, "claims"))
     chances = estimate(drawn, vocabulary)
     assert {one.outcomes for one in chances} == {(1.0, 1.0), (0.0, 0.0)}
-    rows = [row() for row in scored_rows(chances, vocabulary, tokens=800, seed=0)]
+    rows = [row() for row in scored_rows(chances, vocabulary, FIRM, tokens=800, seed=0)]
     notes = [r.note for row in rows for r in row.responses]
     assert len(notes) == 20
     for note in notes:

@@ -14,7 +14,7 @@ from demur_training.graded.unfamiliar import UNFAMILIAR
 
 CONTRACTS: tuple[Contract, ...] = ("response", "claims")
 SOLVED = 4
-"""Of the school problems every fourth is solved in claims; the others are only answered."""
+"""Of the school problems in the warm start every fourth is solved in claims; the others are only answered."""
 
 
 def warm_start(plan: Plan) -> list[tuple[Problem, Contract]]:
@@ -40,13 +40,11 @@ def asked(contract: Contract, count: int, seed: int) -> list[Problem]:
     return distinct("train", count, seed, mix, wanted=lambda problem: not lesson(problem))
 
 
-def others(plan: Plan, number: int, seed: int) -> Mapping[Contract, list[Problem]]:
-    """The school problems and the unfamiliar ones of round `number`, new ones each time."""
+def others(plan: Plan, number: int, seed: int) -> list[Problem]:
+    """The school problems and the unfamiliar ones of round `number`, new ones each time; all are only answered."""
     shown, count = plan.school
     school = _school()[shown + number * count :][:count]
-    solved = school[SOLVED - 1 :: SOLVED]
-    answered = [problem for problem in school if problem not in solved]
-    return {"response": [*answered, *distinct("train", plan.unfamiliar, seed, UNFAMILIAR)], "claims": solved}
+    return [*school, *distinct("train", plan.unfamiliar, seed, UNFAMILIAR)]
 
 
 def measured(contract: Contract, split: Split, count: int, seed: int) -> list[Problem]:

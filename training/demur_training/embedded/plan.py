@@ -45,7 +45,7 @@ class Plan:
     fresh: tuple[int, int] = (2000, 300)
     last: tuple[int, int] = (2400, 400)
     newest: tuple[int, int] = (1200, 250)
-    unfamiliar: int = 900
+    unfamiliar: int = 400
     worked: tuple[int, int] = (300, 280)
     checked: tuple[int, int] = (700, 150)
     measured: tuple[int, int] = (1000, 300)
@@ -76,7 +76,7 @@ TRIED = 15, 33
 def token_counts(plan: Plan) -> Mapping[str, tuple[int, int]]:
     """Tokens each stage will (train on, generate), about."""
     graded = plan.graded[0], 0
-    more = plan.school[1] * 3 // 4 + plan.unfamiliar, plan.school[1] // 4
+    more = plan.school[1] + plan.unfamiliar, 0
 
     draws = plan.sampled, plan.fresh, plan.last, plan.newest
     written = [_answers(counts, plan.times, tried=True) + _answers(more, tried=True) for counts in draws]

@@ -36,6 +36,7 @@ from demur_training.embedded.llama import Llama, faster
 from demur_training.embedded.packing import Row
 from demur_training.embedded.plan import Plan
 from demur_training.embedded.sampling import Sample, Sampling, draw, read_samples
+from demur_training.embedded.targets import FIRM, LOOSE
 from demur_training.embedded.tokens import Vocabulary
 from demur_training.embedded.training import Loss, Schedule, blend, load_adapter, train
 from demur_training.errors import DataError
@@ -128,10 +129,12 @@ class Workshop:
         chances = estimate(drafts.pair(drawn, vocabulary), vocabulary)
         rows = targets.empirical_rows(chances, vocabulary, tokens=plan.row_tokens, seed=plan.seed)
         self._teach(model, rows, losses.imitation, plan.empirical_rate, vocabulary, 0)
-        for number, rate in enumerate((plan.brier_rate, plan.outcome_rate, plan.settle_rate), 1):
+        rates, holds = (plan.brier_rate, plan.outcome_rate, plan.settle_rate), (LOOSE, FIRM, FIRM)
+        for number, (rate, hold) in enumerate(zip(rates, holds, strict=True), 1):
             chances = estimate(self._round(model, vocabulary, number), vocabulary)
-            rows = targets.scored_rows(chances, vocabulary, tokens=plan.row_tokens, seed=plan.seed)
-            self._teach(model, rows, losses.ExactBrier(vocabulary.digits), rate, vocabulary, number)
+            rows = targets.scored_rows(chances, vocabulary, hold, tokens=plan.row_tokens, seed=plan.seed)
+            loss = losses.ExactBrier(vocabulary.digits, anchor=hold.anchor)
+            self._teach(model, rows, loss, rate, vocabulary, number)
 
     def _round(self, model: Llama, vocabulary: Vocabulary, number: int) -> list[Sample]:
         """The draw of one round: graded problems, school problems and unfamiliar ones, new ones each time.
@@ -141,12 +144,9 @@ class Workshop:
         counts: tuple[int, int] = getattr(plan, name)
         seed = plan.seed + 2000 + 1000 * number
         drawn = self._draw(model, vocabulary, name, counts, seed=seed, samples=plan.times)
-        others = lessons.others(plan, number, seed)
-        for contract, limit in zip(CONTRACTS, plan.limits, strict=True):
-            how = Sampling(contract, 1 if number else plan.times, seed + 500, limit, batch=plan.batch)
-            out = self.out / "samples" / f"{name}-more-{contract}.jsonl"
-            drawn += draw(model, vocabulary, others[contract], how, out)
-        return drawn
+        how = Sampling("response", 1 if number else plan.times, seed + 500, plan.limits[0], batch=plan.batch)
+        out = self.out / "samples" / f"{name}-more.jsonl"
+        return drawn + draw(model, vocabulary, lessons.others(plan, number, seed), how, out)
 
     def _teach(
         self, model: Llama, rows: list[Callable[[], Row]], loss: Loss, rate: float, vocabulary: Vocabulary, number: int

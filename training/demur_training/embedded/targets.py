@@ -10,6 +10,7 @@ what was pulled out of shape.
 import random
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from demur.core.answers import Contract
@@ -24,28 +25,45 @@ from demur_training.embedded.tokens import Prompts, Vocabulary
 OUTCOME = 0.5
 """How much of a target is the outcome itself; the rest is its estimated chance, which has the same mean and none of the
 luck."""
-RIGHT, WRONG, TRIED, RESTATED = 3.0, 0.05, 0.1, 1.0
-"""Loss weights of the words of a right answer (and of a confidence that is imitated), of a wrong one, of a first try
-that no right answer confirms, and of the solution, which says the working once more, as of what stands around a
-confidence. Held less, words that were right give way to the pull on the confidence, and tags to nothing at all."""
+WRONG, RESTATED = 0.05, 0.5
+"""Loss weights of the words of a wrong answer, and of the solution, which says the working once more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """How hard words are held while the confidence is pulled: loss weights of those of a right answer, of a first try
+    that a right answer confirms, and of another; whether the form has weights of its own (1 for what stands around each
+    confidence and for the end, RESTATED for the solution) or those of its answer; and the weight of all beside the
+    score."""
+
+    right: float
+    confirmed: float
+    tried: float
+    form: bool
+    anchor: float
+
+
+LOOSE, FIRM = Hold(1.0, 0.3, 0.3, form=False, anchor=1.0), Hold(3.0, 3.0, 0.1, form=True, anchor=2.0)
+"""While confidences have far to go they get more of each step. Then right words are what to keep: held loosely they go
+on giving way, and so do the tags of wrong claims, which nothing else holds."""
 
 
 def empirical_rows(
     chances: Sequence[Chances], vocabulary: Vocabulary, *, tokens: int, seed: int
 ) -> list[Callable[[], Row]]:
-    """Rows that imitate each output with its confidences replaced by its chances."""
+    """Rows that imitate each output with its confidences replaced by its chances, its words held loosely."""
 
     def response(one: Chances) -> Response:
         ids = _restated(one, vocabulary)
         digits = _digits(ids, vocabulary)
-        weights = _held(one.sample, ids, vocabulary)
-        return Response(ids, [RIGHT if i in digits else weights[i] for i in range(len(ids))])
+        weights = _held(one.sample, ids, vocabulary, LOOSE)
+        return Response(ids, [LOOSE.right if i in digits else weights[i] for i in range(len(ids))])
 
     return _rows([(one.sample, response(one)) for one in chances], vocabulary, tokens, seed)
 
 
 def scored_rows(
-    chances: Sequence[Chances], vocabulary: Vocabulary, *, tokens: int, seed: int
+    chances: Sequence[Chances], vocabulary: Vocabulary, hold: Hold, *, tokens: int, seed: int
 ) -> list[Callable[[], Row]]:
     """Rows that imitate each output but for its confidences, and carry what became of it, softened by its chance, for
     the score, which alone moves the confidences."""
@@ -53,7 +71,7 @@ def scored_rows(
     def response(one: Chances) -> Response:
         ids = _restated(one, vocabulary)
         digits = _digits(ids, vocabulary)
-        held = _held(one.sample, ids, vocabulary)
+        held = _held(one.sample, ids, vocabulary, hold)
         weights = [0.0 if i in digits else held[i] for i in range(len(ids))]
         return Response(ids, weights, _stated(one, ids, vocabulary))
 
@@ -95,23 +113,23 @@ def _digits(ids: Sequence[int], vocabulary: Vocabulary) -> set[int]:
     return {i + k for i in vocabulary.confidences(ids) for k in (0, 1)}
 
 
-def _held(sample: Sample, ids: Sequence[int], vocabulary: Vocabulary) -> list[float]:
-    """Loss weights that hold what was right, and the form: 1 for what stands around each confidence and for the end."""
+def _held(sample: Sample, ids: Sequence[int], vocabulary: Vocabulary, hold: Hold) -> list[float]:
+    """Loss weights that hold what was right, and the form."""
     frame = {len(ids) - 1}
     for place in vocabulary.confidences(ids):
         frame |= {*range(place - 5, place), place + 2}
     lines, valid = vocabulary.lines(ids), sample.graded.valid
-    confirmed = valid and drafts.agreement(sample)[0]
+    tried = hold.confirmed if valid and drafts.agreement(sample)[0] else hold.tried
     tries, solved = drafts.count_lines(sample), drafts.count_working(sample)
 
     def words(line: int) -> float:
         if line < tries:
-            return RIGHT if confirmed else TRIED
-        if line >= solved:
+            return tried
+        if hold.form and line >= solved:
             return RESTATED
-        return RIGHT if valid else WRONG
+        return hold.right if valid else WRONG
 
-    return [1.0 if i in frame else words(lines[i]) for i in range(len(ids))]
+    return [1.0 if hold.form and i in frame else words(lines[i]) for i in range(len(ids))]
 
 
 def _rows(

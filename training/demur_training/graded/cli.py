@@ -13,8 +13,7 @@ def graded(
     gsm8k: Annotated[Path | None, typer.Option(help="GSM8K's train.jsonl: adds its short problems.")] = None,
     seed: Annotated[int, typer.Option(help="Same seed, same problems.")] = 0,
 ) -> None:
-    """Write problems of graded difficulty: train, validation, test, and families never trained on (transfer, and
-    transfer-validation to choose by).
+    """Write problems of graded difficulty: train, validation, test, and families never trained on (transfer).
 
     Splits go by the numbers in a problem, so no other wording of a test problem is in training.
     """

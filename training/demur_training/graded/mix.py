@@ -58,17 +58,6 @@ TRANSFER: Mapping[str, float] = {
     "element/1": 1, "word_divide/1": 1, "word_divide/2": 1,
 }  # fmt: skip
 
-TRANSFER_VALIDATION: Mapping[str, float] = {
-    f"{family}/{size}": 1 for family, split in HELD_OUT.items() if split == "transfer-validation" for size in (1, 2)
-}
-
-_DEFAULT: Mapping[Split, Mapping[str, float]] = {
-    "train": MIX,
-    "validation": MIX,
-    "test": MIX,
-    "transfer-validation": TRANSFER_VALIDATION,
-    "transfer": TRANSFER,
-}
 _PATIENCE = 10_000
 
 
@@ -86,7 +75,7 @@ def problems(split: Split, seed: int, mix: Mapping[str, float] | None = None) ->
     Cells of the small families run out of new questions; they then repeat, which the caller of a test set avoids by
     `distinct`. Deterministic in `seed`.
     """
-    shares = mix or _DEFAULT[split]
+    shares = mix or (TRANSFER if split == "transfer" else MIX)
     rng = random.Random(f"{split}-{seed}")
     cells, bounds = list(shares), list(accumulate(shares.values()))
     while True:
@@ -96,8 +85,7 @@ def problems(split: Split, seed: int, mix: Mapping[str, float] | None = None) ->
 
 def of_split(cell: str, split: Split, rng: random.Random) -> Problem:
     """One problem of `cell` that belongs to `split`. Raises DataError when the family is on the other side."""
-    held_out = HELD_OUT.get(cell.partition("/")[0])
-    if held_out != split and (held_out or split in HELD_OUT.values()):
+    if (cell.partition("/")[0] in HELD_OUT) != (split == "transfer"):
         raise DataError(f"{cell} has no problem in the split {split}: its family is held out as a whole, or not at all")
     for _ in range(_PATIENCE):
         problem = draw(cell, rng)

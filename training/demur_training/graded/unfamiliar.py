@@ -5,10 +5,8 @@ import random
 from collections.abc import Callable, Mapping
 from math import isqrt, lcm, prod
 
-from demur_training.graded import near_misses
 from demur_training.graded.knowledge import CAPITALS
 from demur_training.graded.problem import Operation, Problem, Step
-from demur_training.graded.splits import HELD_OUT
 from demur_training.graded.unfamiliar_words import PAIRS
 
 Values = Mapping[str, int | str]
@@ -314,13 +312,6 @@ def _calculation(family: str) -> Callable[[random.Random, int], Problem]:
 FAMILIES: Mapping[str, Callable[[random.Random, int], Problem]] = {
     **{family: _riddle(family) for family in RIDDLES},
     **{family: _calculation(family) for family in CALCULATIONS},
-    **near_misses.FAMILIES,
 }
-UNFAMILIAR: Mapping[str, float] = {
-    f"{family}/{size}": 2 if family in near_misses.FAMILIES else 1
-    for family in FAMILIES
-    if family not in HELD_OUT
-    for size in (1, 2)
-}
-"""The mix, in two sizes; near misses weigh double, as they are believed longest. Those held out are never met before
-they measure what the others teach."""
+UNFAMILIAR: Mapping[str, float] = {f"{family}/{size}": 1 for family in FAMILIES for size in (1, 2)}
+"""The mix: every family alike, in two sizes."""
