@@ -68,7 +68,7 @@ class Fixed:
         self._hidden = torch.zeros(1, row.ids.shape[1], logits.shape[1])
         self._hidden[0, row.predictors()] = logits
 
-    def hidden(self, ids, positions, mask):
+    def hidden(self, ids, positions, masks):
         return self._hidden
 
     def logits(self, hidden):

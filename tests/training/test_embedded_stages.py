@@ -225,10 +225,10 @@ def test_the_merged_model_answers_as_the_adapted_one_does(folder, tmp_path):
     merged = Path(shutil.copytree(folder, tmp_path / "merged"))
     merge(merged, artefact.peft_tensors(model))
     ids = torch.tensor([[5, 6, 7, 50, 60]])
-    mask = torch.ones(1, 1, 5, 5, dtype=torch.bool).tril()
+    masks = [torch.ones(5, 5, dtype=torch.bool).tril()]
     reference = AutoModelForCausalLM.from_pretrained(merged, dtype=torch.float32)
     with torch.no_grad():
-        adapted = model.logits(model.hidden(ids, torch.arange(5)[None], mask))
+        adapted = model.logits(model.hidden(ids, torch.arange(5)[None], masks))
         torch.testing.assert_close(reference(ids).logits, adapted, atol=1e-3, rtol=1e-3)
     assert Manifest.load(merged).calibrated is False
 

@@ -32,7 +32,7 @@ def last_states(model: Llama, vocabulary: Vocabulary, samples: Sequence[Sample])
         branches = [_branch(samples[i], prompts, vocabulary.end, i) for i in chosen]
         for held in batches(branches, ROW_TOKENS):
             row = pack(prompts.prefix, held)
-            hidden = model.hidden(row.ids, row.positions, row.mask)[0]
+            hidden = model.hidden(row.ids, row.positions, row.masks)[0]
             for (start, end, before), response in zip(row.spans, row.responses, strict=True):
                 states[response.note] = hidden[end - 2 if end - start > 1 else before]
     return states

@@ -6,7 +6,7 @@ values of `Past`.
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -178,9 +178,10 @@ class Llama(nn.Module):
         angle = (positions[..., None] * self.frequencies).repeat(1, 1, 2)[:, None]
         return angle.cos(), angle.sin()
 
-    def hidden(self, ids: Tensor, positions: Tensor, mask: Tensor) -> Tensor:
-        """Final hidden states [batch, positions, width]; `mask` [batch, 1, positions, positions] is True where a
-        position may look."""
+    def hidden(self, ids: Tensor, positions: Tensor, masks: Sequence[Tensor]) -> Tensor:
+        """Final hidden states [batch, positions, width] of stretches that each see the first one and themselves.
+
+        `masks` are True where a position may look: [first, first], then [stretch, first + stretch] for each other."""
         x = self.embed(ids)
         cos, sin = self.rotation(positions)
         groups = self.shape.heads // self.shape.kv_heads
@@ -188,7 +189,7 @@ class Llama(nn.Module):
             with torch.set_grad_enabled(torch.is_grad_enabled() and i >= self.frozen):
                 q, k, v = layer.project(x, cos, sin)
                 k, v = k.repeat_interleave(groups, 1), v.repeat_interleave(groups, 1)
-                x = layer.finish(x, F.scaled_dot_product_attention(q, k, v, attn_mask=mask))
+                x = layer.finish(x, _attend(q, k, v, masks))
         return _norm(x, self.norm_out, self.shape.eps)
 
     def embed(self, ids: Tensor) -> Tensor:
@@ -201,6 +202,16 @@ class Llama(nn.Module):
 def _block(projection: str) -> str:
     """Which part of a layer a projection belongs to in the Hugging Face layout."""
     return "self_attn" if projection[0] in "qkvo" else "mlp"
+
+
+def _attend(q: Tensor, k: Tensor, v: Tensor, masks: Sequence[Tensor]) -> Tensor:
+    """Attention stretch by stretch: one mask over a whole row would be mostly False, and as slow as if it were not."""
+    queries, keys, values = (x.split([len(mask) for mask in masks], 2) for x in (q, k, v))
+    attended = [F.scaled_dot_product_attention(queries[0], keys[0], values[0], attn_mask=masks[0])]
+    for query, key, value, mask in zip(queries[1:], keys[1:], values[1:], masks[1:], strict=True):
+        seen = torch.cat((keys[0], key), 2), torch.cat((values[0], value), 2)
+        attended.append(F.scaled_dot_product_attention(query, *seen, attn_mask=mask))
+    return torch.cat(attended, 2)
 
 
 def _norm(x: Tensor, weight: Tensor, eps: float) -> Tensor:

@@ -27,7 +27,7 @@ class Stated:
 
 def token_logits(model: Llama, row: Row) -> Tensor:
     """Logits [response tokens, vocabulary] for every response token of the row, in order."""
-    return model.logits(model.hidden(row.ids, row.positions, row.mask)[0, row.predictors()])
+    return model.logits(model.hidden(row.ids, row.positions, row.masks)[0, row.predictors()])
 
 
 def imitation(model: Llama, row: Row) -> tuple[Tensor, dict[str, float]]:

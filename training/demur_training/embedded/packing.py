@@ -1,8 +1,8 @@
 """Many short examples in one row: the instructions once, every question once, its responses beside each other.
 
-A row is a tree. A question sees the instructions, a response sees the instructions and its own question; the mask
-keeps everything else apart, and positions count along the branch, so each response gets the very log-probabilities
-that it would get alone.
+A row is a tree. A question sees the instructions, a response sees the instructions and its own question; the rest is
+kept apart, and positions count along the branch, so each response gets the very log-probabilities that it would get
+alone.
 """
 
 from collections.abc import Iterator, Sequence
@@ -36,11 +36,12 @@ class Branch:
 
 @dataclass(slots=True)
 class Row:
-    """One packed row. `spans` are [start, end) of each response and the position that predicts its first token."""
+    """One packed row. `masks` say what the instructions see of themselves, and each branch of the instructions and of
+    itself. `spans` are [start, end) of each response and the position that predicts its first token."""
 
     ids: Tensor
     positions: Tensor
-    mask: Tensor
+    masks: list[Tensor]
     spans: list[tuple[int, int, int]] = field(default_factory=list)
     responses: list[Response] = field(default_factory=list)
 
@@ -57,18 +58,17 @@ class Row:
 
 def pack(prefix: Sequence[int], branches: Sequence[Branch]) -> Row:
     """One row over all branches."""
-    ids, positions, parents = list(prefix), list(range(len(prefix))), [(0, len(prefix))]
+    ids, positions, masks = list(prefix), list(range(len(prefix))), [_causal(len(prefix))]
     spans: list[tuple[int, int, int]] = []
-    visible: list[tuple[int, int, list[tuple[int, int]]]] = [(0, len(prefix), [])]
     for branch in branches:
-        start = _append(ids, positions, branch.question, len(prefix))
-        visible.append((start, len(ids), parents))
-        trunk = [*parents, (start, len(ids))]
+        asked = len(prefix) + len(branch.question)
+        _append(ids, positions, branch.question, len(prefix))
+        question = len(ids) - 1
         for response in branch.responses:
-            first = _append(ids, positions, response.ids, len(prefix) + len(branch.question))
-            visible.append((first, len(ids), trunk))
-            spans.append((first, len(ids), trunk[-1][1] - 1))
-    row = Row(torch.tensor([ids]), torch.tensor([positions]), _mask(len(ids), visible), spans)
+            start = _append(ids, positions, response.ids, asked)
+            spans.append((start, len(ids), question))
+        masks.append(_mask(len(prefix), len(branch.question), [len(response.ids) for response in branch.responses]))
+    row = Row(torch.tensor([ids]), torch.tensor([positions]), masks, spans)
     row.responses = [response for branch in branches for response in branch.responses]
     return row
 
@@ -92,10 +92,15 @@ def _append(ids: list[int], positions: list[int], more: Sequence[int], at: int) 
     return start
 
 
-def _mask(length: int, visible: list[tuple[int, int, list[tuple[int, int]]]]) -> Tensor:
-    mask = torch.zeros(1, 1, length, length, dtype=torch.bool)
-    for start, end, seen in visible:
-        mask[..., start:end, start:end] = torch.ones(end - start, end - start, dtype=torch.bool).tril()
-        for first, last in seen:
-            mask[..., start:end, first:last] = True
-    return mask
+def _causal(length: int) -> Tensor:
+    return torch.ones(length, length, dtype=torch.bool).tril()
+
+
+def _mask(prefix: int, question: int, responses: Sequence[int]) -> Tensor:
+    """What a branch sees [its tokens, instructions and its tokens]: these, its question, and each response itself."""
+    mask = _causal(question + sum(responses))
+    start = question
+    for length in responses:
+        mask[start + length :, start : start + length] = False
+        start += length
+    return torch.cat((torch.ones(len(mask), prefix, dtype=torch.bool), mask), 1)
