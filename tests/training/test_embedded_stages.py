@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
@@ -287,7 +288,7 @@ def test_figures_stand_beside_a_lookup_table():
     found = figures(samples)
     assert found["format"] == 0.8
     assert found["auc"]["value"] == pytest.approx(3 / 4)
-    assert found["auc_within_cells"] == 1.0
+    assert found["auc_within_cells"]["value"] == 1.0
     table = lookup([judged(0, "add/1", 0.5, True), judged(1, "add/9", 0.5, False)], samples)
     assert table == [1.0, 1.0, 0.0, 0.0, 0.0]
     assert figures(samples, table)["auc"]["value"] == pytest.approx(7 / 12)
@@ -295,8 +296,24 @@ def test_figures_stand_beside_a_lookup_table():
 
 
 def test_auc_within_cells_ignores_pairs_across_them():
-    assert auc_within([("a", 0.9, True), ("b", 0.1, False)]) is None
-    assert auc_within([("a", 0.5, True), ("a", 0.5, False), ("b", 0.9, False)]) == 0.5
+    assert auc_within([("a", 0.9, True), ("b", 0.1, False)]).value is None
+    assert auc_within([]).value is None
+    assert auc_within([("a", 0.5, True), ("a", 0.5, False), ("b", 0.9, False)]).value == 0.5
+
+
+def test_auc_within_cells_has_the_interval_of_rows_drawn_anew():
+    rng = np.random.default_rng(0)
+    cells, right = rng.choice(["a", "b", "c"], 200), rng.random(200) < 0.5
+    stated = np.round(0.5 * rng.random(200) + 0.2 * right, 1)
+
+    def by_pairs(chosen) -> float:
+        pairs = [(i, j) for i in chosen for j in chosen if right[i] and not right[j] and cells[i] == cells[j]]
+        return sum((stated[i] > stated[j]) + 0.5 * (stated[i] == stated[j]) for i, j in pairs) / len(pairs)
+
+    found = auc_within(list(zip(cells.tolist(), stated.tolist(), right.tolist(), strict=True)))
+    assert found.value == pytest.approx(by_pairs(range(200)))
+    drawn = [by_pairs(rng.integers(0, 200, 200)) for _ in range(200)]
+    assert (found.low, found.high) == pytest.approx(np.quantile(drawn, [0.025, 0.975]), abs=0.02)
 
 
 def test_single_claims_and_their_reasons():

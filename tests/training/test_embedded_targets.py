@@ -74,7 +74,7 @@ def test_what_became_of_a_problem_does_not_leak_into_its_own_chance(vocabulary):
         answer = int(problem.answer or "") + (rng.random() > rate)
         drawn.append(sample(vocabulary, i, problem, f"Answer: {answer}\nConfidence: 0.50"))
     found = [(one.sample.problem.cell, one.whole, one.sample.graded.valid) for one in estimate(drawn, vocabulary)]
-    assert auc_within(found) == pytest.approx(0.5, abs=0.15)
+    assert auc_within(found).value == pytest.approx(0.5, abs=0.15)
 
 
 def test_one_outcome_everywhere_is_its_own_chance(vocabulary, answers):

@@ -5,7 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from demur.core.metrics import METRICS, Rows, compare, number, summarise
+import numpy as np
+
+from demur.core.metrics import METRICS, Estimate, Rows, compare, number, summarise
+from demur.core.metrics.bootstrap import REPLICATES, weights
+from demur.core.metrics.estimate import estimate
 from demur.core.reading import read
 from demur_training.embedded.sampling import Sample
 from demur_training.graded.histogram import chance_by
@@ -38,7 +42,7 @@ def figures(samples: Sequence[Sample], confidences: Sequence[float | None] | Non
     return {
         **summary,
         "format": sum(not s.graded.violation for s in samples) / len(samples),
-        "auc_within_cells": auc_within(known),
+        "auc_within_cells": auc_within(known).as_dict(),
     }
 
 
@@ -68,13 +72,25 @@ def lead(samples: Sequence[Sample], others: Sequence[float]) -> dict[str, Any] |
     return None if found is None else dict(found)
 
 
-def auc_within(rows: Sequence[tuple[str, float, bool]]) -> float | None:
-    """AUC over pairs from the same cell only; ties count half. None where no cell has both a right and a wrong row."""
-    cells: Mapping[str, tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
-    for cell, confidence, valid in rows:
-        cells[cell][valid].append(confidence)
-    pairs = [(r, w) for wrong, right in cells.values() for r in right for w in wrong]
-    return sum((r > w) + (r == w) / 2 for r, w in pairs) / len(pairs) if pairs else None
+def auc_within(rows: Sequence[tuple[str, float, bool]]) -> Estimate:
+    """AUC over pairs of (cell, confidence, right) rows from the same cell only, ties counting half, with an interval
+    from rows drawn anew. Without a value where no cell has both a right and a wrong row."""
+    drawn = weights(len(rows), REPLICATES, seed=0)
+    confidence, right = np.array([p for _, p, _ in rows]), np.array([v for *_, v in rows], dtype=bool)
+    cells: Mapping[str, list[int]] = defaultdict(list)
+    for i, (cell, _, _) in enumerate(rows):
+        cells[cell].append(i)
+    ahead, pairs = np.zeros(1 + REPLICATES), np.zeros(1 + REPLICATES)
+    for cell in map(np.array, cells.values()):
+        good, bad = cell[right[cell]], cell[~right[cell]]
+        order = np.sign(confidence[good][:, None] - confidence[bad]) / 2 + 0.5
+        for_good, for_bad = (np.concatenate((np.ones((1, len(some))), drawn[:, some])) for some in (good, bad))
+        ahead += ((for_good @ order) * for_bad).sum(1)
+        pairs += for_good.sum(1) * for_bad.sum(1)
+    if not pairs[0]:
+        return Estimate(None, reason="no cell has both a right and a wrong row")
+    found = np.divide(ahead, pairs, out=np.full_like(ahead, np.nan), where=pairs > 0)
+    return estimate(found[0], found[0], found[1:], bounds=(0.0, 1.0))
 
 
 def doubt(samples: Sequence[Sample]) -> Doubt:
