@@ -12,11 +12,13 @@ import pytest
 import torch
 from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM
+from typer.testing import CliRunner
 
 from demur.manifest import Critic, Manifest
 from demur.model.calibrated import ARTEFACT
 from demur.model.merging import merge
 from demur_training.embedded import artefact, plan, training
+from demur_training.embedded.cli import app
 from demur_training.embedded.grading import Graded
 from demur_training.embedded.llama import Llama
 from demur_training.embedded.losses import ExactBrier, Stated, imitation
@@ -232,6 +234,31 @@ def test_the_merged_model_answers_as_the_adapted_one_does(folder, tmp_path):
         adapted = model.logits(model.hidden(ids, torch.arange(5)[None], masks))
         torch.testing.assert_close(reference(ids).logits, adapted, atol=1e-3, rtol=1e-3)
     assert Manifest.load(merged).calibrated is False
+
+
+def test_what_was_exported_can_be_adopted_and_measured_again(folder, tmp_path):
+    model = Workshop(folder, tmp_path / "made", SMALL).model()
+    with torch.no_grad():
+        for _, linear in model.adapters():
+            linear.lora_b.normal_(std=0.1)
+    artefact.export(model, SMALL, {}, "", HEAD, tmp_path / "artefact")
+    options = ["--out", str(tmp_path / "run"), "--artefact", str(tmp_path / "artefact"), "--base", str(folder)]
+    assert CliRunner().invoke(app, ["adopt", *options]).exit_code == 0
+    shop = Workshop(folder, tmp_path / "run", SMALL)
+    exported, adopted = artefact.peft_tensors(model), artefact.peft_tensors(shop.model("finish"))
+    assert all(torch.equal(exported[name], adopted[name]) for name in exported)
+    assert torch.equal(shop.critic(Vocabulary(folder))["score.weight"], HEAD["score.weight"])
+    again = CliRunner().invoke(app, ["adopt", *options])
+    assert "choose another folder" in str(again.exception)
+
+
+def test_what_cannot_be_adopted_is_named(folder, tmp_path):
+    nothing = ["--out", str(tmp_path / "run"), "--artefact", str(tmp_path), "--base", str(folder)]
+    assert "holds no adapter_model" in str(CliRunner().invoke(app, ["adopt", *nothing]).exception)
+    assert not (tmp_path / "run").exists()
+    artefact.export(Llama(folder, rank=2, adapted=1), SMALL, {}, "", HEAD, tmp_path)
+    with pytest.raises(DataError, match="--base"):
+        artefact.adopt(Llama(folder, rank=4, adapted=1), tmp_path)
 
 
 def test_an_adapter_of_another_model_is_refused(folder, tmp_path):

@@ -8,16 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 
 from demur.manifest import Critic, Manifest, SamplingDefaults
 from demur.prompts import prompt_hash
 from demur_training.embedded.llama import PROJECTIONS, Llama
 from demur_training.embedded.measuring import markdown
 from demur_training.embedded.plan import Plan
+from demur_training.errors import DataError
 
 BASE = "HuggingFaceTB/SmolLM2-135M-Instruct"
 NAME = "demur-smol"
+ADAPTER, CRITIC = "adapter_model.safetensors", "critic.safetensors"
 FINAL = "finish"
 """The stage that ships."""
 RECIPE = "embedded-exact-brier"
@@ -42,8 +44,8 @@ def export(
     Raises ValueError when it is larger than `limit` bytes.
     """
     out.mkdir(parents=True, exist_ok=True)
-    save_file(peft_tensors(model), out / "adapter_model.safetensors", metadata={"format": "pt"})
-    save_file(dict(critic), out / "critic.safetensors", metadata={"format": "pt"})
+    save_file(peft_tensors(model), out / ADAPTER, metadata={"format": "pt"})
+    save_file(dict(critic), out / CRITIC, metadata={"format": "pt"})
     (out / "adapter_config.json").write_text(json.dumps(_peft_configuration(model, plan), indent=2) + "\n")
     manifest(plan, tables).write(out)
     (out / "README.md").write_text(card(plan, tables, histogram))
@@ -54,6 +56,17 @@ def export(
     if size > limit:
         raise ValueError(f"{out} holds {size / 1e6:.1f} MB, more than the {limit / 1e6:.1f} MB allowed: lower the rank")
     return size
+
+
+def adopt(model: Llama, artefact: Path) -> None:
+    """Put an exported adapter into `model`. Raises DataError when it belongs to another."""
+    tensors, wanted = load_file(artefact / ADAPTER), peft_tensors(model)
+    if {name: t.shape for name, t in tensors.items()} != {name: t.shape for name, t in wanted.items()}:
+        raise DataError(f"the adapter in {artefact} does not belong to this base model: give its own with --base")
+    with torch.no_grad():
+        for name, linear in model.adapters():
+            linear.lora_a.copy_(tensors[f"base_model.model.{name}.lora_A.weight"])
+            linear.lora_b.copy_(tensors[f"base_model.model.{name}.lora_B.weight"])
 
 
 def peft_tensors(model: Llama) -> dict[str, torch.Tensor]:

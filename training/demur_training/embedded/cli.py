@@ -60,6 +60,29 @@ def measure(
 
 
 @app.command()
+def adopt(
+    out: Out,
+    artefact: Annotated[Path | None, typer.Option(help="Exported folder; by default what ships.")] = None,
+    base: Base = None,
+) -> None:
+    """Make a run out of an exported adapter, to measure or merge it without training anything."""
+    from demur.manifest import Manifest
+    from demur.model.calibrated import ARTEFACT
+    from demur_training.embedded.artefact import ADAPTER
+    from demur_training.embedded.plan import Plan
+    from demur_training.embedded.stages import Workshop
+
+    if (out / "plan.json").exists():
+        raise DataError(f"{out} holds a run already: choose another folder")
+    kept = artefact or ARTEFACT
+    if not (kept / ADAPTER).exists():
+        raise DataError(f"{kept} holds no {ADAPTER}: name a folder that demur-train embedded export wrote")
+    plan = Plan.of({name: value for name, value in Manifest.load(kept).training.items() if name != "prompts"})
+    Workshop(_base(base), out, plan).adopt(kept)
+    typer.echo(f"Next: demur-train embedded measure --out {out} --split test")
+
+
+@app.command()
 def merge(
     out: Out, stage: Annotated[str, typer.Option(help="warm-start, twin, finish ...")], base: Base = None
 ) -> None:

@@ -62,7 +62,11 @@ class Plan:
     @classmethod
     def read(cls, path: Path) -> Self:
         """The plan a run was begun with."""
-        kept: dict[str, Any] = json.loads(path.read_text())
+        return cls.of(json.loads(path.read_text()))
+
+    @classmethod
+    def of(cls, kept: Mapping[str, Any]) -> Self:
+        """A plan out of its JSON form."""
         fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in kept.items()}
         return cls(**fields)
 

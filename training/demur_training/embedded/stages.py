@@ -29,7 +29,7 @@ from torch import Tensor
 from demur.core.answers import Contract
 from demur.model.merging import merge
 from demur_training.embedded import critic, drafts, lessons, losses, measuring, targets, warm_start
-from demur_training.embedded.artefact import FINAL, NAME, manifest, peft_tensors
+from demur_training.embedded.artefact import CRITIC, FINAL, NAME, adopt, manifest, peft_tensors
 from demur_training.embedded.chances import estimate
 from demur_training.embedded.lessons import CONTRACTS
 from demur_training.embedded.llama import Llama, faster
@@ -38,7 +38,7 @@ from demur_training.embedded.plan import Plan
 from demur_training.embedded.sampling import Sample, Sampling, draw, read_samples
 from demur_training.embedded.targets import FIRM, LOOSE
 from demur_training.embedded.tokens import Vocabulary
-from demur_training.embedded.training import Loss, Schedule, blend, load_adapter, train
+from demur_training.embedded.training import Loss, Schedule, blend, load_adapter, save_adapter, train
 from demur_training.errors import DataError
 from demur_training.graded.histogram import chance_by, difficulty, table
 from demur_training.graded.splits import Split
@@ -81,6 +81,13 @@ class Workshop:
         if stage:
             load_adapter(model, self.out / stage / "adapter.pt")
         return model
+
+    def adopt(self, artefact: Path) -> None:
+        """Take what was exported for the finished model. Raises DataError when it belongs to another base."""
+        model = self.model()
+        adopt(model, artefact)
+        save_adapter(model, self.out / FINAL)
+        shutil.copy(artefact / CRITIC, self.out / CRITIC)
 
     def merged(self, stage: str = FINAL) -> Path:
         """A stage's model as it would ship: adapters rounded to bfloat16 and merged into the base's own precision."""
@@ -199,7 +206,7 @@ class Workshop:
 
     def critic(self, vocabulary: Vocabulary) -> dict[str, Tensor]:
         """Fit the value head on fresh answers of the finished model to training problems, or load the fitted one."""
-        kept = self.out / "critic.safetensors"
+        kept = self.out / CRITIC
         if not kept.exists():
             model = self.finished()
             drawn = self._draw(model, vocabulary, "checked", self.plan.checked, seed=self.plan.seed + 7000)

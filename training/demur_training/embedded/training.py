@@ -63,7 +63,7 @@ def train(
                     {"step": step + 1, "model": adapter(model), "optimizer": optimizer.state_dict()},
                     out / "progress.pt",
                 )
-    _save(adapter(model), out / "adapter.pt")
+    save_adapter(model, out)
     (out / "progress.pt").unlink(missing_ok=True)
 
 
@@ -75,6 +75,12 @@ def adapter(model: Llama) -> dict[str, Tensor]:
 def load_adapter(model: Llama, path: Path) -> None:
     """Put saved adapter tensors into the model."""
     _put(model, torch.load(path, weights_only=True))
+
+
+def save_adapter(model: Llama, out: Path) -> None:
+    """The model's adapters as a finished stage."""
+    out.mkdir(parents=True, exist_ok=True)
+    _save(adapter(model), out / "adapter.pt")
 
 
 def blend(stages: Mapping[Path, float], out: Path) -> None:
