@@ -355,6 +355,6 @@ def test_single_claims_and_their_reasons():
     assert (found.claims, found.distinct, found.commonest, found.naming) == (2, 2, 0.5, 0.5)
 
 
-def test_what_ships_was_made_by_this_plan():
+def test_what_ships_has_the_plan_of_the_code():
     planned = artefact.manifest(plan.Plan(), {}).training
     assert Manifest.load(ARTEFACT).training == json.loads(json.dumps(planned))
