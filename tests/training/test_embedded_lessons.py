@@ -6,33 +6,46 @@ import pytest
 
 from demur_training.embedded import lessons
 from demur_training.embedded.plan import Plan
+from demur_training.graded.near_misses import FAMILIES as NEAR_MISSES
 from demur_training.graded.splits import HELD_OUT, split_of
 from demur_training.graded.unfamiliar import FAMILIES as UNFAMILIAR
 
-PLAN = Plan(warm=(400, 100), school=(20, 40), worked=(60, 40), unfamiliar=100)
-ROUNDS = range(4)
+PLAN = Plan(warm=(400, 100), school=(20, 40), worked=(60, 40), unfamiliar=100, near=60, solved=30)
+ROUNDS = range(lessons.LAST + 1)
 
 
 def test_what_is_shown_is_never_asked():
     shown = [*lessons.warm_start(PLAN), *(pair for number in ROUNDS for pair in lessons.worked(PLAN, number))]
     asked = [p for contract in lessons.CONTRACTS for p in lessons.asked(contract, 300, 0)]
-    more = [p for number in ROUNDS for p in lessons.others(PLAN, number, number)]
+    more = [p for number in ROUNDS for chosen in lessons.others(PLAN, number, number).values() for p in chosen]
     facts = {problem.facts for problem, _ in shown}
     assert not facts & {problem.facts for problem in (*asked, *(p for p in more if p.family == "gsm8k"))}
-    assert not {problem.family for problem, _ in shown} & UNFAMILIAR.keys()
+    assert not {problem.family for problem, _ in shown} & (UNFAMILIAR.keys() | NEAR_MISSES.keys())
     assert {split_of(problem) for problem in (*asked, *more)} == {"train"}
 
 
-def test_school_problems_come_once_each():
+def test_school_problems_come_once_under_a_contract():
     rounds = [lessons.others(PLAN, number, number) for number in ROUNDS]
-    school = [[p for p in chosen if p.family == "gsm8k"] for chosen in rounds]
-    assert [len(chosen) for chosen in school] == [40] * 4
-    assert len({p.question for chosen in school for p in chosen}) == 160
+    school = [[p for p in chosen["response"] if p.family == "gsm8k"] for chosen in rounds]
+    assert [len(chosen) for chosen in school] == [40] * 5
+    assert len({p.question for chosen in school for p in chosen}) == 200
+    solved = [chosen["claims"] for chosen in rounds]
+    assert [len(chosen) for chosen in solved] == [0, 0, 0, 0, 30]
+    assert all(p.family == "gsm8k" and p.steps for p in solved[-1])
     shown = [
         (problem.question, contract) for problem, contract in lessons.warm_start(PLAN) if problem.family == "gsm8k"
     ]
     assert Counter(contract for _, contract in shown) == {"response": 15, "claims": 5}
-    assert not {question for question, _ in shown} & {p.question for chosen in school for p in chosen}
+    assert not {question for question, _ in shown} & {p.question for chosen in (*school, *solved) for p in chosen}
+
+
+def test_the_last_round_begins_the_school_problems_anew_and_asks_near_misses():
+    plan = Plan(school=(80, 200), unfamiliar=5, near=60)
+    fourth, last = (lessons.others(plan, number, 0)["response"] for number in (lessons.LAST - 1, lessons.LAST))
+    assert [sum(p.family == "gsm8k" for p in chosen) for chosen in (fourth, last)] == [40, 200]
+    near = [p for p in last if p.family in NEAR_MISSES]
+    assert len({p.question for p in near}) == 60
+    assert not {p.family for p in fourth} & NEAR_MISSES.keys()
 
 
 def test_the_other_problems_of_a_round_are_the_same_whenever_they_are_looked_up():

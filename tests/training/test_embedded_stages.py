@@ -29,6 +29,7 @@ from demur_training.embedded.stages import DRAWS, Workshop
 from demur_training.embedded.tokens import Vocabulary
 from demur_training.errors import DataError
 from demur_training.graded.mix import distinct
+from demur_training.graded.near_misses import FAMILIES as NEAR_MISSES
 from demur_training.graded.problem import Problem, Step
 from demur_training.graded.unfamiliar import FAMILIES as UNFAMILIAR_FAMILIES
 from tiny_digit_model import make_tiny_digit_model
@@ -45,7 +46,10 @@ SMALL = plan.Plan(
     fresh=(4, 2),
     last=(4, 2),
     newest=(4, 2),
+    blended=(4, 2),
     unfamiliar=2,
+    near=2,
+    solved=1,
     worked=(4, 2),
     checked=(4, 2),
     doubted=3,
@@ -163,14 +167,19 @@ def test_the_whole_run_writes_every_stage_and_an_artefact(folder, tmp_path):
         "brier/adapter.pt",
         "outcome/adapter.pt",
         "settle/adapter.pt",
+        "twin/adapter.pt",
+        "blend/adapter.pt",
         "finish/adapter.pt",
     ):
         assert (shop.out / name).exists()
     for name in DRAWS:
-        times = 2 if name == "sampled" else 1
+        times, near = 2 if name == "sampled" else 1, 2 if name == DRAWS[-1] else 0
         families = Counter(s.problem.family for s in shop.drawn(name) if s.contract == "response")
-        assert (families.total(), families["gsm8k"]) == (SMALL.times * 4 + times * (2 + 1), times)
+        assert (families.total(), families["gsm8k"]) == (SMALL.times * 4 + times * (2 + 1) + near, times)
         assert sum(count for family, count in families.items() if family in UNFAMILIAR_FAMILIES) == 2 * times
+        assert sum(count for family, count in families.items() if family in NEAR_MISSES) == near
+    solved = [s for s in shop.drawn(DRAWS[-1]) if s.contract == "claims" and s.problem.family == "gsm8k"]
+    assert len(solved) == SMALL.solved
     assert len({s.problem.question for name in DRAWS for s in shop.drawn(name)}) > 20
     tables = {"validation": json.loads((shop.out / "table-validation.json").read_text())}
     assert set(tables["validation"]) >= {"warm-start, response", "lookup table, response", "critic, claims"}
@@ -188,14 +197,14 @@ def test_the_whole_run_writes_every_stage_and_an_artefact(folder, tmp_path):
     assert not any(".layers.0." in name for name in tensors)
 
 
-def test_what_finishes_is_the_mean_of_the_last_rounds_and_a_share_of_what_the_twin_learned(folder, tmp_path):
+def test_the_blend_is_the_mean_of_two_rounds_and_a_share_of_what_the_twin_learned(folder, tmp_path):
     shop, kept = Workshop(folder, tmp_path, replace(SMALL, twin_share=0.25)), {}
     for i, stage in enumerate(("warm-start", "outcome", "settle", "twin"), 1):
         model = shop.model()
         training.train(model, some_rows(i), imitation, training.Schedule(i * 1e-3), tmp_path / stage)
         kept[stage] = training.adapter(model)
-    shop.finish()
-    for name, tensor in training.adapter(shop.model("finish")).items():
+    shop.blend()
+    for name, tensor in training.adapter(shop.model("blend")).items():
         start, outcome, settle, twin = (kept[stage][name] for stage in kept)
         torch.testing.assert_close(tensor, (outcome + settle) / 2 + (twin - start) / 4)
 
@@ -277,7 +286,7 @@ def test_another_plan_in_the_same_folder_is_refused(folder, tmp_path):
 def test_the_time_it_takes_is_told_for_every_stage(folder):
     expected = plan.minutes(SMALL, fresh(folder))
     calibration = ("samples", "empirical", "fresh", "brier", "last", "outcome", "newest", "settle")
-    assert list(expected) == ["warm-start", *calibration, "twin", "critic", "measured"]
+    assert list(expected) == ["warm-start", *calibration, "twin", "blended", "finish", "critic", "measured"]
     assert all(cost > 0 for cost in expected.values())
 
 

@@ -8,7 +8,7 @@ from demur_training.embedded.chances import estimate
 from demur_training.embedded.grading import grade
 from demur_training.embedded.measuring import auc_within
 from demur_training.embedded.sampling import Sample
-from demur_training.embedded.targets import FIRM, WRONG, binary_rows, empirical_rows, scored_rows
+from demur_training.embedded.targets import FIRM, WRONG, binary_rows, empirical_rows, right_rows, scored_rows
 from demur_training.embedded.texts import claims_text, response_text
 from demur_training.embedded.tokens import Vocabulary
 from demur_training.graded.mix import draw
@@ -146,6 +146,16 @@ def test_the_twin_imitates_right_answers_only(vocabulary, answers):
     responses = [r for row in rows for r in row.responses]
     assert len(responses) == sum(s.graded.valid for s in answers)
     assert {weight for r in responses for weight in r.weights} == {1.0}
+
+
+def test_right_outputs_alone_come_once_more_for_their_words(vocabulary, answers):
+    rows = [row() for row in right_rows(estimate(answers, vocabulary), vocabulary, FIRM, tokens=800, seed=0)]
+    responses = [r for row in rows for r in row.responses]
+    assert len(responses) == sum(s.graded.valid for s in answers)
+    for response in responses:
+        (place,) = vocabulary.confidences(response.ids)
+        assert response.note is None
+        assert [i for i, weight in enumerate(response.weights) if weight == 0.0] == [place, place + 1]
 
 
 def test_claims_have_a_target_each_and_one_for_their_minimum(vocabulary):

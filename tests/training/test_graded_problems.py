@@ -1,19 +1,22 @@
 """The graded problems: every family, their wording, their answers."""
 
 import random
+import re
 from fractions import Fraction
 from math import factorial, isqrt
 
 import pytest
 
 from demur_training.errors import DataError
+from demur_training.graded import near_misses
 from demur_training.graded.knowledge import CAPITALS, ELEMENTS
 from demur_training.graded.mix import MIX, SHOWN, TRANSFER, distinct, draw, problems
 from demur_training.graded.problem import Problem, Step, calculate
 from demur_training.graded.unfamiliar import UNFAMILIAR
 from demur_training.graded.unfamiliar_words import PAIRS
 
-CELLS = sorted({*MIX, *TRANSFER, *UNFAMILIAR})
+CELLS = sorted({*MIX, *TRANSFER, *UNFAMILIAR, *near_misses.NEAR_MISSES})
+SIGNS = "0123456789+-*() "
 UNSAID = {"next", "double", "half", "perimeter", "average", "equation", "unknowable", "percent", "sequence", "unit"}
 """Families whose questions leave a number of the calculation unsaid."""
 
@@ -135,6 +138,77 @@ def test_unfamiliar_questions_of_several_numbers():
         assert apart == int(problem.answer or "") * one + int(problem.answer or "") * other
 
 
+@pytest.mark.parametrize(
+    "family", ["order", "order_minus", "brackets_minus", "minus_times", "three_multiplied", "below_zero"]
+)
+def test_near_misses_that_are_expressions_have_their_value(family):
+    found = [p for size in (1, 2) for p in drawn(f"{family}/{size}", 60) if set(p.question[8:-1]) <= set(SIGNS)]
+    assert found
+    for problem in found:
+        assert int(problem.answer or "") == eval(problem.question[8:-1])  # noqa: S307 - digits and signs alone
+
+
+@pytest.mark.parametrize(
+    ("family", "answer"),
+    [
+        ("pages", lambda a, b: len(range(b, a + 1))),
+        ("queue", lambda a, b: len([*range(a), "oneself", *range(b)])),
+        ("legs", lambda a, b: sum([4] * a + [2] * b)),
+        ("fewer_together", lambda a, b: a + (a - b)),
+        ("more_together", lambda a, b: a + (a + b)),
+        ("before_gift", lambda a, b: next(n for n in range(a) if n + b == a)),
+        ("before_loss", lambda a, b: next(n for n in range(200) if n - b == a)),
+        ("minus_unknown", lambda a, b: next(x for x in range(200) if a - x == b)),
+        ("unknown_minus", lambda a, b: next(x for x in range(200) if x - b == a)),
+        ("plain_decimals", lambda a, b: (a + 0.5) + (b + 0.5)),
+    ],
+)
+def test_near_misses_by_another_way(family, answer):
+    for problem in drawn(f"{family}/2"):
+        small, large = sorted(map(int, problem.facts[1:]))[-2:]
+        assert int(problem.answer or "") == answer(large, small)
+
+
+def test_near_misses_of_many_things():
+    for problem in drawn("trees/1"):
+        apart, trees = (int(n) for n in re.findall(r"\d+", problem.question)[::-1])
+        assert int(problem.answer or "") == list(range(0, trees * apart, apart))[-1]
+    for problem in drawn("bags_broken/2"):
+        bags, each, gone = (int(n) for n in re.findall(r"\d+", problem.question))
+        assert int(problem.answer or "") == sum([each] * bags) - gone
+    for problem in drawn("times_together/2"):
+        has, times = (int(n) for n in re.findall(r"\d+", problem.question))
+        assert int(problem.answer or "") == has + sum([has] * times)
+
+
+@pytest.mark.parametrize("family", sorted(near_misses.ASKED))
+def test_all_wordings_of_a_near_miss_use_the_same_numbers(family):
+    wordings, _, _ = near_misses.ASKED[family]
+    assert len({tuple(name for name in "abc" if f"{{{name}}}" in wording) for wording in wordings}) == 1
+
+
+def test_a_near_miss_is_in_the_split_of_the_calculation_it_makes():
+    for seed in range(50):
+        asked, rng = draw("difference/2", random.Random(seed)), random.Random(seed)
+        plain = draw("subtract/2", rng)
+        assert asked.facts == plain.facts
+
+
+@pytest.mark.parametrize(
+    ("family", "facts"),
+    [
+        ("cuts", lambda a: ("+", "1", a)),
+        ("two_after", lambda a: ("+", "2", a)),
+        ("before", lambda a: ("-", "1", a)),
+        ("tenfold", lambda a: ("*", "10", a)),
+        ("days_more", lambda a, c: ("*+", *map(str, sorted((7, int(a), int(c)))))),
+    ],
+)
+def test_a_near_miss_counts_the_numbers_that_its_question_does_not_name(family, facts):
+    for problem in drawn(f"{family}/2"):
+        assert problem.facts == facts(*re.findall(r"\d+", problem.question))
+
+
 @pytest.mark.parametrize("family", sorted(PAIRS))
 def test_questions_about_the_world_are_plain_words(family):
     wordings, pairs = PAIRS[family]
@@ -145,7 +219,8 @@ def test_questions_about_the_world_are_plain_words(family):
 
 
 def test_nothing_unfamiliar_is_ever_shown_or_measured():
-    assert not {c.partition("/")[0] for c in UNFAMILIAR} & {c.partition("/")[0] for c in (*SHOWN, *MIX, *TRANSFER)}
+    asked = {cell.partition("/")[0] for cell in (*UNFAMILIAR, *near_misses.NEAR_MISSES)}
+    assert not asked & {cell.partition("/")[0] for cell in (*SHOWN, *MIX, *TRANSFER)}
 
 
 @pytest.mark.parametrize(("cell", "message"), [("sums/1", "no such family"), ("add/x", "no such family")])

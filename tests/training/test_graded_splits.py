@@ -9,6 +9,7 @@ import pytest
 from demur_training.errors import DataError
 from demur_training.graded.arithmetic import FAMILIES
 from demur_training.graded.mix import MIX, SHOWN, distinct, draw, problems
+from demur_training.graded.near_misses import NEAR_MISSES
 from demur_training.graded.problem import Problem
 from demur_training.graded.splits import HELD_OUT, Split, lesson, split_of
 from demur_training.graded.unfamiliar import UNFAMILIAR
@@ -83,4 +84,4 @@ def test_held_out_families_are_for_transfer_only(family):
 def test_transfer_is_of_all_families_that_are_held_out_and_no_other():
     chosen = distinct("transfer", 300, 0)
     assert {problem.family for problem in chosen} == HELD_OUT
-    assert not HELD_OUT & {cell.partition("/")[0] for cell in (*MIX, *SHOWN, *UNFAMILIAR)}
+    assert not HELD_OUT & {cell.partition("/")[0] for cell in (*MIX, *SHOWN, *UNFAMILIAR, *NEAR_MISSES)}

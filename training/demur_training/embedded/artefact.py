@@ -120,12 +120,13 @@ It tries twice: `First try: 42`, then the answer, then the confidence in it, whi
 Made by `demur-train embedded run`: warm start on the form; a first try before every answer, out of pairs of its own
 answers, and the confidence becomes the share of right ones among outputs like it; then the exact expected Brier score
 on fresh outputs, three times over; the mean of the last two adapters, and {plan.twin_share:g} times what the
-binary-reward twin, which imitates the warm start's right answers, learned since the warm start. Some of what it was
-asked comes from families of problems that it was never shown an answer to. One seed ({plan.seed}).
+binary-reward twin, which imitates the warm start's right answers, learned since the warm start; then the same score on
+outputs of that, beside the right ones among them for their words alone. Some of what it was asked comes from families
+of problems that it was never shown an answer to. One seed ({plan.seed}).
 
 {sections}
 Intervals are 95 % bootstrap intervals over problems, sampled once at temperature 1. The lookup table knows only how
-often training problems of the same family and size were solved in the last two draws.
+often training problems of the same family and size were solved in the last draw and in the critic's.
 
 ## How hard the training problems were before calibration
 

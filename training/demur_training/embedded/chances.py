@@ -20,10 +20,12 @@ from demur.core.answers import Contract
 from demur_training.embedded import drafts
 from demur_training.embedded.sampling import Sample
 from demur_training.embedded.tokens import Vocabulary
-from demur_training.graded import unfamiliar
+from demur_training.graded import near_misses, unfamiliar
 
 PRIOR = 4.0
 """How many samples the success over all cells counts for, beside that of a cell."""
+
+NEVER_SHOWN = unfamiliar.FAMILIES.keys() | near_misses.FAMILIES.keys()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ class _Row:
     @property
     def cell(self) -> tuple[str, int]:
         problem = self.sample.problem
-        return "unfamiliar" if problem.family in unfamiliar.FAMILIES else problem.cell, self.part
+        return "unfamiliar" if problem.family in NEVER_SHOWN else problem.cell, self.part
 
 
 def estimate(samples: Sequence[Sample], vocabulary: Vocabulary) -> list[Chances]:

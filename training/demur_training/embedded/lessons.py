@@ -8,11 +8,14 @@ from demur_training.embedded.plan import Plan
 from demur_training.graded import knowledge
 from demur_training.graded.gsm8k import SCHOOL, read_gsm8k
 from demur_training.graded.mix import MIX, SHOWN, distinct, problems
+from demur_training.graded.near_misses import NEAR_MISSES
 from demur_training.graded.problem import Problem
 from demur_training.graded.splits import Split, lesson, split_of
 from demur_training.graded.unfamiliar import UNFAMILIAR
 
 CONTRACTS: tuple[Contract, ...] = ("response", "claims")
+LAST = 4
+"""The number of the last round."""
 SOLVED = 4
 """Of the school problems in the warm start every fourth is solved in claims; the others are only answered."""
 
@@ -40,11 +43,18 @@ def asked(contract: Contract, count: int, seed: int) -> list[Problem]:
     return distinct("train", count, seed, mix, wanted=lambda problem: not lesson(problem))
 
 
-def others(plan: Plan, number: int, seed: int) -> list[Problem]:
-    """The school problems and the unfamiliar ones of round `number`, new ones each time; all are only answered."""
+def others(plan: Plan, number: int, seed: int) -> Mapping[Contract, list[Problem]]:
+    """The school problems and the unfamiliar ones of round `number`, new ones each time, which are only answered.
+
+    The last round begins the school problems anew, asks near misses too, and more school problems in claims."""
     shown, count = plan.school
-    school = _school()[shown + number * count :][:count]
-    return [*school, *distinct("train", plan.unfamiliar, seed, UNFAMILIAR)]
+    school = _school()[shown:]
+    start = number * count % len(school)
+    answered = [*school[start : start + count], *distinct("train", plan.unfamiliar, seed, UNFAMILIAR)]
+    if number < LAST:
+        return {"response": answered, "claims": []}
+    near = distinct("train", plan.near, seed, NEAR_MISSES)
+    return {"response": [*answered, *near], "claims": school[len(school) - plan.solved :]}
 
 
 def measured(contract: Contract, split: Split, count: int, seed: int) -> list[Problem]:

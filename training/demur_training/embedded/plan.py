@@ -21,13 +21,15 @@ class Plan:
     take, several times what the warm start shows. `adapted` are the layers, from the top, that get an adapter.
 
     `graded` are problems under the response contract and the samples of each: they say how hard the problems are.
-    `sampled` are from the warm start, and `fresh`, `last` and `newest` each from the model that has learned from those
-    before, `times` answers to each problem: a right and a wrong one beside each other show best what tells them apart,
-    and of the warm start's each becomes the first try of the other. `checked` are sampled from the finished model for
-    its critic. `unfamiliar` others join each of the four draws, and so do GSM8K problems: `school` are those in the
-    warm start, and those in each draw, of which the fourth gets what is left. What each of the four teaches is mixed
-    with `worked` answers to further problems, which follow the model's own first tries.
-    `twin_share` is how much of what the binary-reward twin learned is added to the mean of the last two adapters.
+    `sampled` are from the warm start, `fresh`, `last` and `newest` each from the model that has learned from those
+    before, and `blended` from the blend with the twin, `times` answers to each problem: a right and a wrong one beside
+    each other show best what tells them apart, and of the warm start's each becomes the first try of the other.
+    `checked` are sampled from the finished model for its critic. `unfamiliar` others join each of the five draws, and
+    so do GSM8K problems: `school` are those in the warm start, and those in each draw, of which the fourth gets what is
+    left and the fifth begins anew. `near` misses and `solved` more GSM8K problems, these in claims, join the fifth.
+    What each of the five teaches is mixed with `worked` answers to further problems, which follow the model's own first
+    tries. `twin_share` is how much of what the binary-reward twin learned is added to the mean of the last two adapters
+    of the four rounds it runs beside.
     `doubted` is what `measured` is under the claims contract for the finished model, whose reasons for doubt are read.
     `precision` is what the network computes in, by default the faster one here; adapters are float32.
     """
@@ -45,9 +47,12 @@ class Plan:
     fresh: tuple[int, int] = (2000, 300)
     last: tuple[int, int] = (2400, 400)
     newest: tuple[int, int] = (1200, 250)
+    blended: tuple[int, int] = (1200, 250)
     unfamiliar: int = 400
+    near: int = 300
+    solved: int = 250
     worked: tuple[int, int] = (300, 280)
-    checked: tuple[int, int] = (700, 150)
+    checked: tuple[int, int] = (1500, 500)
     measured: tuple[int, int] = (1000, 300)
     doubted: int = 1500
     warm_rate: float = 1e-3
@@ -55,6 +60,7 @@ class Plan:
     brier_rate: float = 4e-4
     outcome_rate: float = 4e-4
     settle_rate: float = 2e-4
+    finish_rate: float = 2e-4
     twin_share: float = 0.5
     batch: int = 128
     limits: tuple[int, int] = (160, 320)
@@ -79,15 +85,19 @@ TRIED = 15, 33
 
 def token_counts(plan: Plan) -> Mapping[str, tuple[int, int]]:
     """Tokens each stage will (train on, generate), about."""
-    graded = plan.graded[0], 0
-    more = plan.school[1] + plan.unfamiliar, 0
+    graded, more = (plan.graded[0], 0), (plan.school[1] + plan.unfamiliar, 0)
+    last_more = more[0] + plan.near, plan.solved
 
-    draws = plan.sampled, plan.fresh, plan.last, plan.newest
-    written = [_answers(counts, plan.times, tried=True) + _answers(more, tried=True) for counts in draws]
+    draws = plan.sampled, plan.fresh, plan.last, plan.newest, plan.blended
+    joining = more, more, more, more, last_more
+    written = [
+        _answers(counts, plan.times, tried=True) + _answers(m, tried=True)
+        for counts, m in zip(draws, joining, strict=True)
+    ]
     worked = _answers(plan.worked, tried=True)
-    first, fresh, last, newest = (
-        tokens + _questions(counts) + _questions(more) + worked + _questions(plan.worked)
-        for tokens, counts in zip(written, draws, strict=True)
+    first, fresh, last, newest, blended = (
+        tokens + _questions(counts) + _questions(m) + worked + _questions(plan.worked)
+        for tokens, counts, m in zip(written, draws, joining, strict=True)
     )
     first += _answers(graded, plan.graded[1], tried=True) + _answers(more, tried=True) + _questions(graded)
     sampled = _answers(plan.sampled, plan.times) + _answers(more, plan.times)
@@ -102,6 +112,8 @@ def token_counts(plan: Plan) -> Mapping[str, tuple[int, int]]:
         "newest": (0, written[3]),
         "settle": (newest, worked),
         "twin": (first + fresh + last + newest, 0),
+        "blended": (0, written[4]),
+        "finish": (blended + blended // 3, worked),
         "critic": (_answers(plan.checked, tried=True) // 2, _answers(plan.checked, tried=True)),
         "measured": (0, 2 * _answers(plan.measured) + _answers((plan.measured[0], plan.doubted), tried=True)),
     }

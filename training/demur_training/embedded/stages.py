@@ -7,7 +7,8 @@ brier        what became of fresh outputs pulls through the exact expected Brier
 outcome      again, with the outputs of the model as it is by then
 settle       and once more, in smaller steps
 twin         the warm start's samples and as many steps with a binary reward instead: the baseline of the tables
-finish       the mean of the last two adapters, and a share of what the twin learned: it is right more often
+blend        the mean of the last two adapters, and a share of what the twin learned: it is right more often
+finish       what became of the blend's outputs pulls once more, beside near misses and school problems in claims
 critic       a value head, fitted on the merged model's own answers
 measured     validation problems, before and after; test problems only when asked for
 
@@ -19,7 +20,7 @@ import random
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from itertools import cycle, islice
+from itertools import chain, cycle, islice
 from pathlib import Path
 
 import torch
@@ -44,8 +45,13 @@ from demur_training.graded.histogram import chance_by, difficulty, table
 from demur_training.graded.splits import Split
 
 MERGED = ".merged"
-DRAWS, ROUNDS = ("sampled", "fresh", "last", "newest"), ("empirical", "brier", "outcome", "settle")
-"""What is drawn, and the stage that learns from it."""
+CHECKED = "checked"
+"""What the critic is fitted on."""
+DRAWS = "sampled", "fresh", "last", "newest", "blended"
+ROUNDS = "empirical", "brier", "outcome", "settle"
+BLEND = "blend"
+TAUGHT = *ROUNDS, FINAL
+"""The stage that learns from each draw; the last draw comes from the blend of what was before."""
 
 
 @dataclass(slots=True)
@@ -70,7 +76,8 @@ class Workshop:
         drawn = self.sample(vocabulary)
         self.teach(vocabulary, drawn)
         self.twin(vocabulary, drawn)
-        self.finish()
+        self.blend()
+        self.finish(vocabulary)
         self.critic(vocabulary)
         self.measure(vocabulary, "validation")
 
@@ -129,7 +136,7 @@ class Workshop:
         return [s for file in sorted((self.out / "samples").glob(f"{name}-*.jsonl")) for s in read_samples(file)]
 
     def teach(self, vocabulary: Vocabulary, drawn: list[Sample]) -> None:
-        """The four rounds: what the chances of the warm start's samples were, each after another one as its first try;
+        """Four rounds: what the chances of the warm start's samples were, each after another one as its first try;
         thrice what became of fresh ones."""
         plan = self.plan
         model = self.model("warm-start")
@@ -146,14 +153,18 @@ class Workshop:
     def _round(self, model: Llama, vocabulary: Vocabulary, number: int) -> list[Sample]:
         """The draw of one round: graded problems, school problems and unfamiliar ones, new ones each time.
 
-        The latter two are answered once, but where one answer is to be the first try of another."""
+        The latter two are asked once, but where one answer is to be the first try of another."""
         plan, name = self.plan, DRAWS[number]
         counts: tuple[int, int] = getattr(plan, name)
         seed = plan.seed + 2000 + 1000 * number
         drawn = self._draw(model, vocabulary, name, counts, seed=seed, samples=plan.times)
-        how = Sampling("response", 1 if number else plan.times, seed + 500, plan.limits[0], batch=plan.batch)
-        out = self.out / "samples" / f"{name}-more.jsonl"
-        return drawn + draw(model, vocabulary, lessons.others(plan, number, seed), how, out)
+        others = lessons.others(plan, number, seed)
+        for contract, limit in zip(CONTRACTS, plan.limits, strict=True):
+            if others[contract]:
+                how = Sampling(contract, 1 if number else plan.times, seed + 500, limit, batch=plan.batch)
+                out = self.out / "samples" / f"{name}-more-{contract}.jsonl"
+                drawn += draw(model, vocabulary, others[contract], how, out)
+        return drawn
 
     def _teach(
         self, model: Llama, rows: list[Callable[[], Row]], loss: Loss, rate: float, vocabulary: Vocabulary, number: int
@@ -161,7 +172,7 @@ class Workshop:
         worked = self._worked(vocabulary, number, self._tries(model, vocabulary, number))
         mixed = [*rows, *worked]
         random.Random(self.plan.seed).shuffle(mixed)
-        train(model, mixed, loss, Schedule(rate), self.out / ROUNDS[number])
+        train(model, mixed, loss, Schedule(rate), self.out / TAUGHT[number])
 
     def _worked(
         self, vocabulary: Vocabulary, number: int, tries: Mapping[tuple[Contract, str], str] | None = None
@@ -195,21 +206,35 @@ class Workshop:
         random.Random(plan.seed).shuffle(repeated)
         train(self.model("warm-start"), repeated, losses.imitation, Schedule(plan.brier_rate), self.out / "twin")
 
-    def finish(self) -> None:
-        """The mean of the last two rounds, and the planned share of what the twin learned since the warm start.
+    def blend(self) -> None:
+        """The mean of the last two of the four rounds, and the planned share of what the twin learned since the warm
+        start.
 
         The pull on the confidences leaves little of a step to the words; the twin learns nothing else. As both began at
         the warm start, what either changed can be added to the other."""
         share, last = self.plan.twin_share, ROUNDS[2:]
         parts = {**dict.fromkeys(last, 1 / len(last)), "twin": share, "warm-start": -share}
-        blend({self.out / stage: weight for stage, weight in parts.items()}, self.out / FINAL)
+        blend({self.out / stage: weight for stage, weight in parts.items()}, self.out / BLEND)
+
+    def finish(self, vocabulary: Vocabulary) -> None:
+        """The last round: the blend is right more often than the models whose outputs taught it its confidences.
+
+        Right outputs come once more for their words alone, a step for each row of them."""
+        plan, model = self.plan, self.model(BLEND)
+        chances = estimate(self._round(model, vocabulary, lessons.LAST), vocabulary)
+        rows = [
+            made(chances, vocabulary, FIRM, tokens=plan.row_tokens, seed=plan.seed)
+            for made in (targets.scored_rows, targets.right_rows)
+        ]
+        loss = losses.ExactBrier(vocabulary.digits, anchor=FIRM.anchor)
+        self._teach(model, [*chain(*rows)], loss, plan.finish_rate, vocabulary, lessons.LAST)
 
     def critic(self, vocabulary: Vocabulary) -> dict[str, Tensor]:
         """Fit the value head on fresh answers of the finished model to training problems, or load the fitted one."""
         kept = self.out / CRITIC
         if not kept.exists():
             model = self.finished()
-            drawn = self._draw(model, vocabulary, "checked", self.plan.checked, seed=self.plan.seed + 7000)
+            drawn = self._draw(model, vocabulary, CHECKED, self.plan.checked, seed=self.plan.seed + 7000)
             states = critic.last_states(model, vocabulary, drawn)
             weight, bias = critic.fit(states, [s.graded.valid for s in drawn])
             save_file({"score.weight": weight, "score.bias": bias}, kept)
@@ -218,12 +243,12 @@ class Workshop:
     def measure(self, vocabulary: Vocabulary, split: Split) -> str:
         """Warm start, binary twin if it is there, lookup table and ours (merged) over one split, as a table.
 
-        The lookup table knows the samples of the last two rounds: how often the model was right nearly as it is.
+        The lookup table knows the last draw and the critic's: how often the model was right as it is, or nearly so.
 
         The figures go to `table-SPLIT.json`.
         """
         found: dict[str, dict[str, object]] = {}
-        drawn = [sample for name in DRAWS[-2:] for sample in self.drawn(name)]
+        drawn = [sample for name in (DRAWS[-1], CHECKED) for sample in self.drawn(name)]
         for stage in filter(self._trained, ("warm-start", "twin", FINAL)):
             model = self.finished(stage)
             asked = (self.plan.measured[0], self.plan.doubted if stage == FINAL else self.plan.measured[1])

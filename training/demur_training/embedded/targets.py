@@ -70,12 +70,23 @@ def scored_rows(
 
     def response(one: Chances) -> Response:
         ids = _restated(one, vocabulary)
-        digits = _digits(ids, vocabulary)
-        held = _held(one.sample, ids, vocabulary, hold)
-        weights = [0.0 if i in digits else held[i] for i in range(len(ids))]
-        return Response(ids, weights, _stated(one, ids, vocabulary))
+        return Response(ids, _words(one.sample, ids, vocabulary, hold), _stated(one, ids, vocabulary))
 
     return _rows([(one.sample, response(one)) for one in chances], vocabulary, tokens, seed)
+
+
+def right_rows(
+    chances: Sequence[Chances], vocabulary: Vocabulary, hold: Hold, *, tokens: int, seed: int
+) -> list[Callable[[], Row]]:
+    """Rows of the right outputs alone that imitate all but their confidences and carry nothing for the score, which
+    leaves little of a step to the words."""
+
+    def response(one: Chances) -> Response:
+        ids = _restated(one, vocabulary)
+        return Response(ids, _words(one.sample, ids, vocabulary, hold))
+
+    right = [one for one in chances if one.sample.graded.valid]
+    return _rows([(one.sample, response(one)) for one in right], vocabulary, tokens, seed)
 
 
 def binary_rows(
@@ -130,6 +141,12 @@ def _held(sample: Sample, ids: Sequence[int], vocabulary: Vocabulary, hold: Hold
         return hold.right if valid else WRONG
 
     return [1.0 if hold.form and i in frame else words(lines[i]) for i in range(len(ids))]
+
+
+def _words(sample: Sample, ids: Sequence[int], vocabulary: Vocabulary, hold: Hold) -> list[float]:
+    """The same weights, and none on the confidences."""
+    digits, held = _digits(ids, vocabulary), _held(sample, ids, vocabulary, hold)
+    return [0.0 if i in digits else held[i] for i in range(len(ids))]
 
 
 def _rows(

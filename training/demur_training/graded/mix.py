@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import accumulate
 
 from demur_training.errors import DataError
-from demur_training.graded import arithmetic, knowledge, unfamiliar
+from demur_training.graded import arithmetic, knowledge, near_misses, unfamiliar
 from demur_training.graded.problem import Problem
 from demur_training.graded.splits import HELD_OUT, Split, split_of
 
@@ -17,6 +17,7 @@ FAMILIES: Mapping[str, arithmetic.Draw] = {
     **arithmetic.FAMILIES,
     **knowledge.FAMILIES,
     **unfamiliar.FAMILIES,
+    **near_misses.FAMILIES,
 }
 
 SHOWN: Mapping[str, float] = {
