@@ -44,17 +44,19 @@ def asked(contract: Contract, count: int, seed: int) -> list[Problem]:
 
 
 def others(plan: Plan, number: int, seed: int) -> Mapping[Contract, list[Problem]]:
-    """The school problems and the unfamiliar ones of round `number`, new ones each time, which are only answered.
-
-    The last round begins the school problems anew, asks near misses too, and more school problems in claims."""
+    """The school problems and the unfamiliar ones of round `number`, which are only answered: new ones each time, but
+    that the last round comes back to school problems of earlier ones, and asks others of these in claims. It asks near
+    misses too."""
     shown, count = plan.school
     school = _school()[shown:]
-    start = number * count % len(school)
+    start = number * count
+    if number == LAST and school:
+        start %= len(school)
     answered = [*school[start : start + count], *distinct("train", plan.unfamiliar, seed, UNFAMILIAR)]
     if number < LAST:
         return {"response": answered, "claims": []}
     near = distinct("train", plan.near, seed, NEAR_MISSES)
-    return {"response": [*answered, *near], "claims": school[len(school) - plan.solved :]}
+    return {"response": [*answered, *near], "claims": school[max(0, len(school) - plan.solved) :]}
 
 
 def measured(contract: Contract, split: Split, count: int, seed: int) -> list[Problem]:

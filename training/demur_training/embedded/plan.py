@@ -26,7 +26,7 @@ class Plan:
     each other show best what tells them apart, and of the warm start's each becomes the first try of the other.
     `checked` are sampled from the finished model for its critic. `unfamiliar` others join each of the five draws, and
     so do GSM8K problems: `school` are those in the warm start, and those in each draw, of which the fourth gets what is
-    left and the fifth begins anew. `near` misses and `solved` more GSM8K problems, these in claims, join the fifth.
+    left and the fifth some of before again. `near` misses and `solved` more GSM8K problems, in claims, join the fifth.
     What each of the five teaches is mixed with `worked` answers to further problems, which follow the model's own first
     tries. `twin_share` is how much of what the binary-reward twin learned is added to the mean of the last two adapters
     of the four rounds it runs beside.

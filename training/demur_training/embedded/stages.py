@@ -151,9 +151,9 @@ class Workshop:
             self._teach(model, rows, loss, rate, vocabulary, number)
 
     def _round(self, model: Llama, vocabulary: Vocabulary, number: int) -> list[Sample]:
-        """The draw of one round: graded problems, school problems and unfamiliar ones, new ones each time.
+        """The draw of one round: graded problems and the others of `lessons`.
 
-        The latter two are asked once, but where one answer is to be the first try of another."""
+        Those are asked once, but where one answer is to be the first try of another."""
         plan, name = self.plan, DRAWS[number]
         counts: tuple[int, int] = getattr(plan, name)
         seed = plan.seed + 2000 + 1000 * number
@@ -212,6 +212,8 @@ class Workshop:
 
         The pull on the confidences leaves little of a step to the words; the twin learns nothing else. As both began at
         the warm start, what either changed can be added to the other."""
+        if self._trained(BLEND):
+            return
         share, last = self.plan.twin_share, ROUNDS[2:]
         parts = {**dict.fromkeys(last, 1 / len(last)), "twin": share, "warm-start": -share}
         blend({self.out / stage: weight for stage, weight in parts.items()}, self.out / BLEND)

@@ -1,8 +1,9 @@
-"""Stages 3 to 6: samples -> rows that teach what the confidence should have been.
+"""Samples -> rows that teach what the confidence should have been.
 
-Each is an answer after a first try. Stage 3 writes the chance of each output into it and imitates that. Stages 4 to 6
-let what became of outputs of the model as it is by then pull through the exact expected Brier score, alone: beside
-imitated chances the single outcome counts for little, and only that tells right from wrong within one family and size.
+Each is an answer after a first try. `empirical` writes the chance of each output into it and imitates that. The stages
+after it let what became of outputs of the model as it is by then pull through the exact expected Brier score, alone:
+beside imitated chances the single outcome counts for little, and only that tells right from wrong within one family and
+size.
 All hold the form and the words of right outputs: as the samples are the model's own, imitating them changes little but
 what was pulled out of shape.
 """
@@ -78,8 +79,8 @@ def scored_rows(
 def right_rows(
     chances: Sequence[Chances], vocabulary: Vocabulary, hold: Hold, *, tokens: int, seed: int
 ) -> list[Callable[[], Row]]:
-    """Rows of the right outputs alone that imitate all but their confidences and carry nothing for the score, which
-    leaves little of a step to the words."""
+    """Rows of the right outputs alone that imitate all but their confidences. They carry nothing for the score, because
+    that leaves little of a step to the words."""
 
     def response(one: Chances) -> Response:
         ids = _restated(one, vocabulary)

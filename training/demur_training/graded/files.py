@@ -9,7 +9,7 @@ from demur_training.graded.mix import distinct
 from demur_training.graded.problem import Problem
 from demur_training.graded.splits import Split
 
-SIZES: Mapping[Split, int] = {"train": 6000, "validation": 500, "test": 1500, "transfer": 500}
+SIZES: Mapping[Split, int] = {"train": 6000, "validation": 500, "test": 1500, "transfer": 1000}
 """Problems of each split that `demur-train graded` writes."""
 
 NO_ANSWER = "no answer is right"

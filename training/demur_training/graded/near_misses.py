@@ -134,7 +134,8 @@ ASKED: Mapping[str, tuple[tuple[str, ...], str, Answer]] = {
     "last_digit": (("What is the last digit of {a} + {b}?",), "+%", lambda a, b, c: (a + b) % 10),
 }  # fmt: skip
 """Each family's wordings, its calculation and its answer. `splits` hashes the operations and numbers of a calculation,
-unnamed ones too (`+1` for one more than {a}), so that it is in one split with every other wording of it."""
+unnamed ones too (`+1` for one more than {a}), so that it is in one split with other wordings of it. A number that is
+used twice counts once: 2a - b is not in one split with a + a - b asked in figures."""
 
 
 def _asked(family: str) -> Callable[[random.Random, int], Problem]:
