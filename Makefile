@@ -55,7 +55,7 @@ train-embedded: setup-dev ## make the model that ships, from nothing; safe to ki
 	.venv/bin/demur-train embedded measure --out runs/embedded --split transfer
 	.venv/bin/demur-train embedded export --out runs/embedded --to server/demur/model/demur_smol
 
-evaluate-embedded: setup-dev ## evaluate what ships over HTTP; GSM8K=FILE TRIVIAQA=FILE without a hub
+evaluate-embedded: setup-dev ## evaluate what ships over HTTP; GSM8K=FILE TRIVIAQA=FILE SIMPLEQA=FILE without a hub
 	@scripts/evaluate-embedded runs/evaluation
 
 clean: ## remove the environment and what tools left behind

@@ -202,8 +202,8 @@ def _highest(confidences: list[float]) -> float:
 
     smECE / Brier on five calibrated populations, k = 4, 16, 64 (`python -m bench chosen`): maxconf 0.040 / 0.074, the
     members' mean 0.100 / 0.088, their share of all confidence 0.100 / 0.144; majconf 0.054 / 0.061, 0.097 / 0.066,
-    0.078 / 0.142. On the embedded model, k = 16 (`python -m bench replay`): majconf 0.068 / 0.132, 0.057 / 0.119,
-    0.189 / 0.156. It inherits the model's miscalibration: 0.12 to 0.19 where log odds are 1.5 too high.
+    0.078 / 0.142. On the embedded model, k = 16 (`python -m bench replay`): majconf 0.047 / 0.109, 0.046 / 0.109,
+    0.157 / 0.148. It inherits the model's miscalibration: 0.12 to 0.19 where log odds are 1.5 too high.
     """
     return max(confidences)
 
@@ -213,7 +213,7 @@ def _central(confidences: list[float]) -> float:
 
     As above, for majority: 0.073 / 0.049; the highest 0.081 / 0.064, the vote share 0.087 / 0.155. Log odds added up
     are better there, 0.052 / 0.046, but take samples of one model for independent witnesses: on the embedded model they
-    come to 0.172 / 0.169, the mean to 0.060 / 0.120, the highest to 0.067 / 0.131.
+    come to 0.150 / 0.143, the mean to 0.048 / 0.107, the highest to 0.042 / 0.106.
     """
     clipped = [min(max(p, 0.01), 0.99) for p in confidences]
     return 1 / (1 + exp(-fsum(log(p / (1 - p)) for p in clipped) / len(clipped)))
