@@ -157,6 +157,9 @@ def test_killed_sampling_goes_on_and_gives_the_same(folder, tmp_path):
 
 def test_the_whole_run_writes_every_stage_and_an_artefact(folder, tmp_path):
     shop = Workshop(folder, tmp_path / "run", SMALL)
+    shop.run(until="empirical")
+    assert (shop.out / "empirical" / "adapter.pt").exists()
+    assert not (shop.out / "samples" / "fresh-response.jsonl").exists()
     shop.run()
     for name in (
         "warm-start/adapter.pt",
@@ -286,8 +289,9 @@ def test_another_plan_in_the_same_folder_is_refused(folder, tmp_path):
 def test_the_time_it_takes_is_told_for_every_stage(folder):
     expected = plan.minutes(SMALL, fresh(folder))
     calibration = ("samples", "empirical", "fresh", "brier", "last", "outcome", "newest", "settle")
-    assert list(expected) == ["warm-start", *calibration, "twin", "blended", "finish", "critic", "measured"]
-    assert all(cost > 0 for cost in expected.values())
+    assert list(expected) == ["warm-start", *calibration, "twin", "blend", "blended", "finish", "critic", "measured"]
+    assert [stage for stage, cost in expected.items() if not cost] == ["blend"]
+    assert [*plan.minutes(SMALL, fresh(folder), until="brier")] == ["warm-start", *calibration[:4]]
 
 
 def test_an_artefact_that_is_too_large_is_refused(folder, tmp_path):

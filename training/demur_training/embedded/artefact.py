@@ -12,6 +12,7 @@ from safetensors.torch import load_file, save_file
 
 from demur.manifest import Critic, Manifest, SamplingDefaults
 from demur.prompts import prompt_hash
+from demur_training.embedded import Stage
 from demur_training.embedded.llama import PROJECTIONS, Llama
 from demur_training.embedded.measuring import markdown
 from demur_training.embedded.plan import Plan
@@ -20,7 +21,7 @@ from demur_training.errors import DataError
 BASE = "HuggingFaceTB/SmolLM2-135M-Instruct"
 NAME = "demur-smol"
 ADAPTER, CRITIC = "adapter_model.safetensors", "critic.safetensors"
-FINAL = "finish"
+FINAL: Stage = "finish"
 """The stage that ships."""
 RECIPE = "embedded-exact-brier"
 LIMIT = 20 * 1024 * 1024

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from demur_training.embedded import Stage
 from demur_training.errors import DataError
 from demur_training.graded.splits import Split
 
@@ -25,6 +26,9 @@ def run(
     base: Base = None,
     threads: Threads = 0,
     seed: Annotated[int, typer.Option(help="Same seed, same run.")] = 0,
+    until: Annotated[
+        Stage, typer.Option(help="The stage to stop after; the same folder goes on from there.")
+    ] = "measured",
     yes: Annotated[bool, typer.Option("--yes", help="Start without asking.")] = False,
 ) -> None:
     """Warm start, sample, calibrate, measure on validation. Says first how long it will take here; safe to kill."""
@@ -35,13 +39,15 @@ def run(
 
     torch.set_num_threads(threads or torch.get_num_threads())
     shop = Workshop(_base(base), out, Plan(seed=seed))
-    expected = minutes(shop.plan, shop.model())
+    expected = minutes(shop.plan, shop.model(), until)
     for stage, cost in expected.items():
         typer.echo(f"{stage:12} {cost:6.0f} min")
     typer.echo(f"{'in all':12} {sum(expected.values()):6.0f} min, less what is done already in {out}")
     if not yes:
         typer.confirm("Go on?", abort=True, default=True)
-    shop.run()
+    shop.run(until)
+    if until != "measured":
+        return
     typer.echo((out / "histogram.txt").read_text())
     typer.echo(f"Figures: {out / 'table-validation.json'}; next: demur-train embedded export")
 

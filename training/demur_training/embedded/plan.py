@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 
 import torch
 
+from demur_training.embedded import Stage
 from demur_training.embedded.decoding import sample
 from demur_training.embedded.llama import Llama
 from demur_training.embedded.losses import imitation
@@ -112,6 +113,7 @@ def token_counts(plan: Plan) -> Mapping[str, tuple[int, int]]:
         "newest": (0, written[3]),
         "settle": (newest, worked),
         "twin": (first + fresh + last + newest, 0),
+        "blend": (0, 0),
         "blended": (0, written[4]),
         "finish": (blended + blended // 3, worked),
         "critic": (_answers(plan.checked, tried=True) // 2, _answers(plan.checked, tried=True)),
@@ -142,8 +144,10 @@ def speed(model: Llama, batch: int) -> tuple[float, float]:
     return trained, count / (time.monotonic() - began)
 
 
-def minutes(plan: Plan, model: Llama) -> Mapping[str, float]:
-    """How long each stage will take on this machine as busy as it is now."""
+def minutes(plan: Plan, model: Llama, until: Stage = "measured") -> Mapping[str, float]:
+    """How long each stage up to `until`, and each draw before one, will take on this machine as busy as it is now."""
     torch.manual_seed(plan.seed)
     trained, generated = speed(model, plan.batch)
-    return {name: (a / trained + b / generated) / 60 for name, (a, b) in token_counts(plan).items()}
+    costs = {name: (a / trained + b / generated) / 60 for name, (a, b) in token_counts(plan).items()}
+    names = list(costs)
+    return {name: costs[name] for name in names[: names.index(until) + 1]}

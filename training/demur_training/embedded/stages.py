@@ -18,7 +18,7 @@ measured     validation problems, before and after; test problems only when aske
 import json
 import random
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import chain, cycle, islice
 from pathlib import Path
@@ -29,7 +29,7 @@ from torch import Tensor
 
 from demur.core.answers import Contract
 from demur.model.merging import merge
-from demur_training.embedded import critic, drafts, lessons, losses, measuring, targets, warm_start
+from demur_training.embedded import Stage, critic, drafts, lessons, losses, measuring, targets, warm_start
 from demur_training.embedded.artefact import CRITIC, FINAL, NAME, adopt, manifest, peft_tensors
 from demur_training.embedded.chances import estimate
 from demur_training.embedded.lessons import CONTRACTS
@@ -48,8 +48,8 @@ MERGED = ".merged"
 CHECKED = "checked"
 """What the critic is fitted on."""
 DRAWS = "sampled", "fresh", "last", "newest", "blended"
-ROUNDS = "empirical", "brier", "outcome", "settle"
-BLEND = "blend"
+ROUNDS: tuple[Stage, ...] = "empirical", "brier", "outcome", "settle"
+BLEND: Stage = "blend"
 TAUGHT = *ROUNDS, FINAL
 """The stage that learns from each draw; the last draw comes from the blend of what was before."""
 
@@ -69,17 +69,28 @@ class Workshop:
             raise DataError(f"{self.out} was begun with another plan: see {kept}, or choose another folder")
         kept.write_text(wanted)
 
-    def run(self) -> None:
-        """All stages, then the table over validation problems."""
+    def run(self, until: Stage = "measured") -> None:
+        """The stages up to `until`; the last one is the table over validation problems."""
+        next(stage for stage in self._stages() if stage == until)
+
+    def _stages(self) -> Iterator[Stage]:
+        """Goes through the stages, each named once it is finished."""
         vocabulary = Vocabulary(self.base)
         self.warm_start(vocabulary)
+        yield "warm-start"
         drawn = self.sample(vocabulary)
-        self.teach(vocabulary, drawn)
+        yield "samples"
+        yield from self.teach(vocabulary, drawn)
         self.twin(vocabulary, drawn)
+        yield "twin"
         self.blend()
+        yield BLEND
         self.finish(vocabulary)
+        yield FINAL
         self.critic(vocabulary)
+        yield "critic"
         self.measure(vocabulary, "validation")
+        yield "measured"
 
     def model(self, stage: str | None = None) -> Llama:
         """The base with fresh adapters, or with those of a finished stage."""
@@ -135,7 +146,7 @@ class Workshop:
         """The samples of one name again, from their files."""
         return [s for file in sorted((self.out / "samples").glob(f"{name}-*.jsonl")) for s in read_samples(file)]
 
-    def teach(self, vocabulary: Vocabulary, drawn: list[Sample]) -> None:
+    def teach(self, vocabulary: Vocabulary, drawn: list[Sample]) -> Iterator[Stage]:
         """Four rounds: what the chances of the warm start's samples were, each after another one as its first try;
         thrice what became of fresh ones."""
         plan = self.plan
@@ -143,12 +154,14 @@ class Workshop:
         chances = estimate(drafts.pair(drawn, vocabulary), vocabulary)
         rows = targets.empirical_rows(chances, vocabulary, tokens=plan.row_tokens, seed=plan.seed)
         self._teach(model, rows, losses.imitation, plan.empirical_rate, vocabulary, 0)
+        yield ROUNDS[0]
         rates, holds = (plan.brier_rate, plan.outcome_rate, plan.settle_rate), (LOOSE, FIRM, FIRM)
         for number, (rate, hold) in enumerate(zip(rates, holds, strict=True), 1):
             chances = estimate(self._round(model, vocabulary, number), vocabulary)
             rows = targets.scored_rows(chances, vocabulary, hold, tokens=plan.row_tokens, seed=plan.seed)
             loss = losses.ExactBrier(vocabulary.digits, anchor=hold.anchor)
             self._teach(model, rows, loss, rate, vocabulary, number)
+            yield ROUNDS[number]
 
     def _round(self, model: Llama, vocabulary: Vocabulary, number: int) -> list[Sample]:
         """The draw of one round: graded problems and the others of `lessons`.
