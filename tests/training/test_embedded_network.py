@@ -79,18 +79,28 @@ def test_batches_keep_order_and_budget():
     assert [[len(b.question) for b in held] for held in batches(branches, 8)] == [[3, 3], [20], [1]]
 
 
-@pytest.mark.parametrize("samples", [1, 2])
-def test_greedy_samples_are_those_of_transformers(model, reference, samples):
-    drawn = list(sample(model, PREFIX, QUESTIONS, samples=samples, limit=7, end=2, seed=0, temperature=0, batch=4))
-    assert sorted(d.question for d in drawn) == sorted([0, 1, 2] * samples)
+@pytest.mark.parametrize(("samples", "batch"), [(1, 4), (2, 4), (1, 1), (3, 12), (2, 64)])
+def test_greedy_samples_are_those_of_transformers(model, reference, samples, batch):
+    asked = [*QUESTIONS, *([40 + n, 41 + 2 * n][: 1 + n % 2] for n in range(9))]
+    alone = [continued(reference, PREFIX + question, 7) for question in asked]
+    end = alone[0][3]  # some end with it, sooner or later, and leave their rows to the next
+    drawn = list(sample(model, PREFIX, asked, samples=samples, limit=7, end=end, seed=0, temperature=0, batch=batch))
+    assert sorted(d.question for d in drawn) == sorted([*range(12)] * samples)
     for one in drawn:
-        prompt = torch.tensor([PREFIX + QUESTIONS[one.question]])
-        with torch.no_grad():
-            expected = reference.generate(
-                prompt, attention_mask=torch.ones_like(prompt), max_new_tokens=7, do_sample=False
-            )
-        assert list(one.ids) == expected[0, prompt.shape[1] :].tolist()
-        assert not one.ended
+        expected = alone[one.question]
+        assert one.ended == (end in expected)
+        assert list(one.ids) == (expected[: expected.index(end)] if one.ended else expected)
+    assert len({len(one.ids) for one in drawn}) > 1
+
+
+def continued(reference, ids, tokens):
+    """What transformers writes after `ids` at temperature 0."""
+    prompt = torch.tensor([ids])
+    with torch.no_grad():
+        whole = reference.generate(
+            prompt, attention_mask=torch.ones_like(prompt), max_new_tokens=tokens, do_sample=False, eos_token_id=None
+        )
+    return whole[0, len(ids) :].tolist()
 
 
 def test_samples_end_at_the_end_token_and_repeat_with_their_seed(model):
@@ -103,6 +113,16 @@ def test_samples_end_at_the_end_token_and_repeat_with_their_seed(model):
 
     assert run(1) == run(1)
     assert run(1) != run(2)
+
+
+def test_samples_have_the_log_probabilities_of_each_alone(model):
+    asked = [*QUESTIONS, *([40 + n] * (1 + n % 3) for n in range(9))]
+    for one in sample(model, PREFIX, asked, samples=2, limit=6, end=2, seed=0, batch=6):
+        row = pack(PREFIX, [Branch(asked[one.question], [plain(one.ids)])])
+        with torch.no_grad():
+            chances = token_logits(model, row).log_softmax(-1)
+        expected = chances[torch.arange(len(one.ids)), list(one.ids)]
+        torch.testing.assert_close(torch.tensor(one.logprobs), expected, atol=2e-4, rtol=1e-4)
 
 
 def test_sampling_follows_the_distribution(model):

@@ -145,12 +145,13 @@ def test_a_finished_stage_is_loaded_not_run(folder, tmp_path):
 
 
 def test_killed_sampling_goes_on_and_gives_the_same(folder, tmp_path):
-    problems, vocabulary = distinct("train", 8, 0), Vocabulary(folder)
-    how = Sampling("response", 2, seed=0, limit=12, batch=4)
+    problems, vocabulary = distinct("train", 12, 0), Vocabulary(folder)
+    how = Sampling("response", 2, seed=0, limit=12, batch=1)
     whole = draw(fresh(folder), vocabulary, problems, how, tmp_path / "whole.jsonl")
-    assert len(whole) == 16
+    assert [sample.problem_id for sample in whole] == [number for number in range(12) for _ in range(2)]
     lines = (tmp_path / "whole.jsonl").read_text().splitlines(keepends=True)
-    (tmp_path / "cut.jsonl").write_text("".join(lines[:6]) + lines[6][:40])
+    assert len(lines) == 24
+    (tmp_path / "cut.jsonl").write_text("".join(lines[:11]) + lines[11][:40])
     assert draw(fresh(folder), vocabulary, problems, how, tmp_path / "cut.jsonl") == whole
     assert list(read_samples(tmp_path / "cut.jsonl")) == whole
 

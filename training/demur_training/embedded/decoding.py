@@ -1,6 +1,7 @@
 """Draws many short samples at once: the instructions are computed once, each question once for all its samples."""
 
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -8,6 +9,9 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from demur_training.embedded.llama import Llama, Past
+
+REFILL = 8
+"""Rows are filled again, or given up, when one in so many is empty: several questions at once are cheaper."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,88 +40,114 @@ def sample(
 ) -> Iterator[Drawn]:
     """`samples` outputs of every question, at most `limit` tokens each, in the order they end.
 
-    Adapters should be folded. Temperature 0 takes the likeliest token. Same arguments, same samples.
+    About `batch` are drawn at a time. Adapters should be folded. Temperature 0 takes the likeliest token. Same
+    arguments, same samples.
     """
-    shared = _prefill_prefix(model, prefix)
     dice = torch.Generator().manual_seed(seed)
-    size = max(1, batch // samples)
-    for start in range(0, len(questions), size):
-        chosen = list(range(start, min(start + size, len(questions))))
-        run = _Run(model, shared, [questions[i] for i in chosen], samples, limit)
-        for index, pairs, ended in run.draw(end, temperature, dice):
-            yield Drawn(chosen[index], tuple(i for i, _ in pairs), tuple(p for _, p in pairs), ended)
+    rows = samples * min(max(1, batch // samples), len(questions))
+    run = _Run(model, _prefill_prefix(model, prefix), rows, max(map(len, questions), default=0) + limit)
+    # together those of a length, which need no padding; the longest first, whose answers are the ones waited for
+    waiting = deque(sorted(enumerate(questions), key=lambda asked: -len(asked[1])))
+    while waiting or run.busy:
+        free = run.rows - run.busy
+        if waiting and free >= max(samples, run.rows // REFILL):
+            run.admit([waiting.popleft() for _ in range(min(free // samples, len(waiting)))], samples)
+        elif not waiting and free * REFILL > run.rows:
+            run.close_up()
+        yield from run.step(limit, end, temperature, dice)
 
 
 class _Run:
-    """One batch on its way. `own` holds what each sequence does not share; `open` marks its filled positions."""
+    """`rows` sequences side by side, of at most `width` tokens after the shared beginning. One that ends leaves its row
+    to another: short answers would else wait for the longest. `own` holds what each does not share, `length` how much
+    of it is filled, `last` the hidden state that predicts its next token."""
 
-    def __init__(
-        self, model: Llama, shared: Past, questions: Sequence[Sequence[int]], samples: int, limit: int
-    ) -> None:
-        self.model, self.shared, self.limit = model, shared, limit
-        width = max(map(len, questions))
-        pads = [width - len(question) for question in questions]
-        ids = torch.tensor([[0] * pad + list(question) for pad, question in zip(pads, questions, strict=True)])
-        blank = torch.tensor(pads)[:, None]
-        self.open = torch.arange(width) >= blank
-        positions = (torch.arange(width) - blank).clamp(min=0) + shared.length
-        self.own = _room(model, len(questions), width)
-        causal = torch.ones(width, width, dtype=torch.bool).tril() & self.open[:, None]
-        causal |= torch.eye(width, dtype=torch.bool)  # a pad looks at itself, so that no row of the mask is empty
-        self.last = self._forward(ids, positions, 0, causal)[:, -1]
-        self.next = positions[:, -1:] + 1
-        self.index = torch.arange(len(questions))
-        self._keep(self.index.repeat_interleave(samples))
-        self._widen(width + limit)
-        self.filled = width
+    def __init__(self, model: Llama, shared: Past, rows: int, width: int) -> None:
+        self.model, self.shared = model, shared
+        self.own = _room(model, rows, width)
+        self.length = torch.zeros(rows, dtype=torch.long)
+        self.last = torch.zeros(rows, model.embedding.shape[1])
+        self.question: list[int | None] = [None] * rows
+        self.drawn: list[list[tuple[int, float]]] = [[] for _ in range(rows)]
 
-    def draw(
-        self, end: int, temperature: float, dice: torch.Generator
-    ) -> Iterator[tuple[int, list[tuple[int, float]], bool]]:
-        """(question, pairs of token and log-probability, whether it ended) for each sequence as it ends."""
-        drawn: list[list[tuple[int, float]]] = [[] for _ in self.index]
-        for step in range(self.limit):
-            tokens, logprobs = _choose(self.model.logits(self.last), temperature, dice)
-            ended = tokens == end
-            for sequence, pair in zip(drawn, zip(tokens.tolist(), logprobs.tolist(), strict=True), strict=True):
-                sequence.append(pair)
-            for i in ended.nonzero().flatten().tolist():
-                yield int(self.index[i]), drawn[i][:-1], True
-            left = (~ended).nonzero().flatten()
-            if len(left) < len(tokens):
-                drawn = [drawn[i] for i in left.tolist()]
-                self._keep(left)
-                tokens = tokens[left]
-            if not drawn or step + 1 == self.limit:
-                break
-            self._step(tokens)
-        for i, sequence in enumerate(drawn):
-            yield int(self.index[i]), sequence, False
+    @property
+    def rows(self) -> int:
+        return len(self.question)
 
-    def _step(self, tokens: Tensor) -> None:
-        self.open = torch.cat((self.open, torch.ones(len(tokens), 1, dtype=torch.bool)), 1)
-        self.last = self._forward(tokens[:, None], self.next, self.filled, self.open[:, None])[:, -1]
-        self.next = self.next + 1
-        self.filled += 1
+    @property
+    def busy(self) -> int:
+        return self.rows - self.question.count(None)
 
-    def _forward(self, ids: Tensor, positions: Tensor, start: int, mask: Tensor) -> Tensor:
-        """Hidden states of new positions, written to the cache from `start` on; `mask` [batch, new, cached]."""
-        model, end = self.model, start + ids.shape[1]
+    def admit(self, asked: Sequence[tuple[int, Sequence[int]]], samples: int) -> None:
+        """Compute some numbered questions and give each `samples` free rows."""
+        lengths = torch.tensor([len(question) for _, question in asked])
+        width = int(lengths.max())
+        ids = torch.tensor([[*question] + [0] * (width - len(question)) for _, question in asked])
+        positions = torch.arange(width).expand(ids.shape) + self.shared.length
+        free = [row for row, question in enumerate(self.question) if question is None][: len(asked) * samples]
+        rows = torch.tensor(free)
+
+        def place(kept: Tensor, new: Tensor) -> Tensor:
+            kept[rows, :, :width] = new.repeat_interleave(samples, 0)
+            return new
+
+        causal = torch.ones(len(ids), width, width, dtype=torch.bool).tril()
+        hidden = self._forward(ids, positions, causal, place)
+        self.last[rows] = hidden[torch.arange(len(ids)), lengths - 1].repeat_interleave(samples, 0)
+        self.length[rows] = lengths.repeat_interleave(samples)
+        for row, number in zip(free, (number for number, _ in asked for _ in range(samples)), strict=True):
+            self.question[row], self.drawn[row] = number, []
+
+    def step(self, limit: int, end: int, temperature: float, dice: torch.Generator) -> Iterator[Drawn]:
+        """One token for every sequence. Those that end with it, or have `limit` tokens, come out."""
+        tokens, logprobs = _choose(self.model.logits(self.last), temperature, dice)
+        for row, pair in enumerate(zip(tokens.tolist(), logprobs.tolist(), strict=True)):
+            question, drawn = self.question[row], self.drawn[row]
+            if question is None:
+                continue
+            ended = pair[0] == end
+            if not ended:
+                drawn.append(pair)
+            if ended or len(drawn) == limit:
+                yield Drawn(question, tuple(i for i, _ in drawn), tuple(p for _, p in drawn), ended)
+                self.question[row] = None
+                self.length[row] = 0  # an empty row goes on at its beginning, where there is always room
+        if self.busy:
+            self._extend(tokens)
+
+    def _extend(self, tokens: Tensor) -> None:
+        rows, at = torch.arange(self.rows), self.length
+        filled = int(at.max()) + 1
+
+        def place(kept: Tensor, new: Tensor) -> Tensor:
+            kept[rows, :, at] = new[:, :, 0]
+            return kept[:, :, :filled]
+
+        seen = torch.arange(filled) <= at[:, None]
+        positions = (at + self.shared.length)[:, None]
+        self.last = self._forward(tokens[:, None], positions, seen[:, None], place)[:, -1]
+        self.length = at + torch.tensor([question is not None for question in self.question])
+
+    def close_up(self) -> None:
+        """Give up the empty rows."""
+        kept = [row for row, question in enumerate(self.question) if question is not None]
+        rows = torch.tensor(kept)
+        self.own = Past([(k[rows], v[rows]) for k, v in self.own.layers])
+        self.length, self.last = self.length[rows], self.last[rows]
+        self.question, self.drawn = [self.question[row] for row in kept], [self.drawn[row] for row in kept]
+
+    def _forward(
+        self, ids: Tensor, positions: Tensor, mask: Tensor, place: Callable[[Tensor, Tensor], Tensor]
+    ) -> Tensor:
+        """Hidden states of new positions. `place` keeps the keys or values of one layer, and returns the
+        [batch, kv heads, seen, head dim] of which each new position sees what `mask` [batch, new, seen] says."""
+        model = self.model
         x = model.embed(ids)
         cos, sin = model.rotation(positions)
         for layer, (keys, values), past in zip(model.blocks, self.own.layers, self.shared.layers, strict=True):
             q, k, v = layer.project(x, cos, sin)
-            keys[:, :, start:end], values[:, :, start:end] = k, v
-            x = layer.finish(x, _attend(q, past, (keys[:, :, :end], values[:, :, :end]), mask))
+            x = layer.finish(x, _attend(q, past, (place(keys, k), place(values, v)), mask))
         return F.rms_norm(x, model.norm_out.shape, model.norm_out, model.shape.eps)
-
-    def _keep(self, rows: Tensor) -> None:
-        self.own = Past([(k[rows], v[rows]) for k, v in self.own.layers])
-        self.open, self.next, self.last, self.index = (t[rows] for t in (self.open, self.next, self.last, self.index))
-
-    def _widen(self, width: int) -> None:
-        more = width - self.own.length
-        self.own = Past([(F.pad(k, (0, 0, 0, more)), F.pad(v, (0, 0, 0, more))) for k, v in self.own.layers])
 
 
 def _attend(q: Tensor, shared: tuple[Tensor, Tensor], own: tuple[Tensor, Tensor], mask: Tensor) -> Tensor:

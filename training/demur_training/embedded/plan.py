@@ -139,7 +139,7 @@ def speed(model: Llama, batch: int) -> tuple[float, float]:
     model.zero_grad()
     trained = row.ids.shape[1] / (time.monotonic() - began)
     began = time.monotonic()
-    drawn = sample(model, prefix, [question] * batch, samples=1, limit=8, end=-1, seed=0, batch=batch)
+    drawn = sample(model, prefix, [question] * (batch // 2), samples=2, limit=20, end=-1, seed=0, batch=batch)
     count = sum(len(one.ids) for one in drawn)
     return trained, count / (time.monotonic() - began)
 

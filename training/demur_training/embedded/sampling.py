@@ -1,7 +1,7 @@
 """Stage 2: what the model answers, many times over, and how often it is right. Kept as lines of JSON."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,9 @@ from demur_training.embedded.grading import Graded, grade
 from demur_training.embedded.llama import Llama
 from demur_training.embedded.tokens import Prompts, Vocabulary
 from demur_training.graded.problem import Problem, Step
+
+PORTION = 8
+"""Samples are written down when so many batches are there: the end of a portion, where rows are left empty, is rare."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,23 +47,20 @@ class Sampling:
 
 
 def draw(model: Llama, vocabulary: Vocabulary, problems: Sequence[Problem], how: Sampling, out: Path) -> list[Sample]:
-    """Sample every problem; adapters are folded while it runs. A killed run goes on after its last whole batch."""
+    """Sample every problem; adapters are folded while it runs. A killed run goes on after its last whole portion."""
     out.parent.mkdir(parents=True, exist_ok=True)
     kept = list(read_samples(out)) if out.exists() else []
-    size = max(1, how.batch // how.samples)
-    whole = (
-        len({s.problem_id for s in kept}) // size * size if len(kept) < len(problems) * how.samples else len(problems)
-    )
+    size, count = max(1, PORTION * how.batch // how.samples), len(problems)
+    whole = count if len(kept) == count * how.samples else len({s.problem_id for s in kept}) // size * size
     kept = [s for s in kept if s.problem_id < whole]
     _write(out, kept, "w")
     model.fold(+1)
     try:
-        with tqdm(total=len(problems), initial=whole, desc=out.stem, unit="problem") as bar:
-            for start in range(whole, len(problems), size):
-                found = _batch(model, vocabulary, problems, range(start, min(start + size, len(problems))), how)
+        with tqdm(total=count * how.samples, initial=len(kept), desc=out.stem, unit="answer") as bar:
+            for start in range(whole, count, size):
+                found = _portion(model, vocabulary, problems, range(start, min(start + size, count)), how, bar.update)
                 _write(out, found, "a")
                 kept += found
-                bar.update(min(size, len(problems) - start))
     finally:
         model.fold(-1)
     return kept
@@ -75,9 +75,15 @@ def read_samples(path: Path) -> Iterator[Sample]:
             return
 
 
-def _batch(
-    model: Llama, vocabulary: Vocabulary, problems: Sequence[Problem], chosen: range, how: Sampling
+def _portion(
+    model: Llama,
+    vocabulary: Vocabulary,
+    problems: Sequence[Problem],
+    chosen: range,
+    how: Sampling,
+    done: Callable[[], object],
 ) -> list[Sample]:
+    """The samples of some problems, in their order; `done` is called after each."""
     prompts = Prompts(vocabulary, how.contract)
     drawn = sample(
         model,
@@ -97,6 +103,7 @@ def _batch(
         graded = grade(problems[number], how.contract, text, one.ended)
         logprobs = tuple(round(p, 4) for p in one.logprobs)
         found.append(Sample(number, problems[number], how.contract, one.ids, logprobs, text, one.ended, graded))
+        done()
     return sorted(found, key=lambda s: s.problem_id)
 
 
