@@ -110,6 +110,8 @@ def test_a_killed_stage_ends_where_an_unbroken_one_does(folder, tmp_path):
     for name, tensor in training.adapter(again).items():
         torch.testing.assert_close(tensor, expected[name])
     assert [p.name for p in (tmp_path / "broken").glob("*.pt")] == ["adapter.pt"]
+    curve = [json.loads(line) for line in (tmp_path / "broken" / "curve.jsonl").read_text().splitlines()]
+    assert [line["step"] for line in curve] == list(range(6))
 
 
 def test_training_lowers_the_loss_and_writes_its_curve(folder, tmp_path):

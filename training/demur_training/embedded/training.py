@@ -35,7 +35,7 @@ def train(
 ) -> None:
     """Take one step for each row. Goes on from `out/progress.pt` if it is there; leaves `out/adapter.pt`.
 
-    `out/curve.jsonl` gets one line a step. A finished stage is not run again.
+    `out/curve.jsonl` has one line a step. A finished stage is not run again.
     """
     out.mkdir(parents=True, exist_ok=True)
     if (out / "adapter.pt").exists():
@@ -44,6 +44,7 @@ def train(
     trained = [p for p in model.parameters() if p.requires_grad]
     optimizer = torch.optim.AdamW(trained, lr=schedule.rate, betas=(0.9, 0.98), weight_decay=0.0)
     first = _resume(model, optimizer, out / "progress.pt")
+    _cut(out / "curve.jsonl", first)
     with (out / "curve.jsonl").open("a") as curve:
         for step in tqdm(range(first, len(rows)), initial=first, total=len(rows), desc=out.name, unit="step"):
             began = time.monotonic()
@@ -106,6 +107,12 @@ def _resume(model: Llama, optimizer: torch.optim.Optimizer, path: Path) -> int:
     _put(model, state["model"])
     optimizer.load_state_dict(state["optimizer"])
     return state["step"]
+
+
+def _cut(curve: Path, steps: int) -> None:
+    """Leave out the steps that were taken but not saved: they will be taken again."""
+    if curve.exists():
+        curve.write_text("".join(curve.read_text().splitlines(keepends=True)[:steps]))
 
 
 def _save(content: object, path: Path) -> None:
