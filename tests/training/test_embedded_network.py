@@ -2,12 +2,12 @@
 
 import pytest
 import torch
+from torch.nn import functional as F
 from transformers import AutoModelForCausalLM
 
-from demur_training.embedded import llama
+from demur_training.embedded import llama, losses
 from demur_training.embedded.decoding import sample
 from demur_training.embedded.llama import Llama
-from demur_training.embedded.losses import token_logits
 from demur_training.embedded.packing import Branch, Response, batches, pack
 from tiny_digit_model import make_tiny_digit_model
 
@@ -47,6 +47,11 @@ def plain(ids):
 
 def whole_row():
     return pack(PREFIX, [Branch(q, [plain(a) for a in ANSWERS]) for q in QUESTIONS])
+
+
+def token_logits(model, row):
+    """[response tokens, vocabulary], all at once."""
+    return model.logits(model.hidden(row.ids, row.positions, row.masks)[0, row.predictors()])
 
 
 def train_a_little(model):
@@ -147,6 +152,18 @@ def test_folding_changes_no_output_and_can_be_undone(model):
     torch.testing.assert_close(folded, open_, atol=1e-3, rtol=1e-3)
     for name, linear in model.adapters():
         torch.testing.assert_close(linear.weight, before[name])
+
+
+def test_the_loss_in_chunks_has_the_value_and_the_gradient_of_all_logits_at_once(model, monkeypatch):
+    monkeypatch.setattr(losses, "CHUNK", 3)
+    train_a_little(model)
+    row = whole_row()
+    expected = F.cross_entropy(token_logits(model, row), row.targets())
+    value, _ = losses.imitation(model, row)
+    torch.testing.assert_close(value, expected)
+    trained = [p for p in model.parameters() if p.requires_grad]
+    for found, wanted in zip(torch.autograd.grad(value, trained), torch.autograd.grad(expected, trained), strict=True):
+        torch.testing.assert_close(found, wanted, atol=1e-6, rtol=1e-4)
 
 
 def test_only_the_upper_layers_learn(model):

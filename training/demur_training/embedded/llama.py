@@ -137,8 +137,9 @@ class Layer(nn.Module):
 class Llama(nn.Module):
     """`adapted` counts the layers, from the top, that carry an adapter; the lower ones cost no backward pass.
 
-    Projections, attention and logits compute in `precision`; norms and the residual stream in float32. bfloat16 is
-    what the weights are stored in and what vLLM serves, and twice as fast on a CPU that has instructions for it.
+    Projections and logits compute in `precision`; norms, the residual stream and the attention of `hidden` in float32.
+    bfloat16 is what the weights are stored in and what vLLM serves, and twice as fast on a CPU that has instructions
+    for it.
     """
 
     def __init__(
@@ -189,7 +190,8 @@ class Llama(nn.Module):
             with torch.set_grad_enabled(torch.is_grad_enabled() and i >= self.frozen):
                 q, k, v = layer.project(x, cos, sin)
                 k, v = k.repeat_interleave(groups, 1), v.repeat_interleave(groups, 1)
-                x = layer.finish(x, _attend(q, k, v, masks))
+                # a CPU has no bfloat16 attention: many small ones with casts inside are slower than in float32
+                x = layer.finish(x, _attend(q.float(), k.float(), v.float(), masks))
         return _norm(x, self.norm_out, self.shape.eps)
 
     def embed(self, ids: Tensor) -> Tensor:

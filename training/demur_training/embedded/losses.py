@@ -9,10 +9,13 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
+from torch.utils.checkpoint import checkpoint
 
 from demur_training.embedded.llama import Llama
 from demur_training.embedded.packing import Response, Row
+
+CHUNK = 128
+"""Positions whose logits are there at once: with all of a row's, most of a step goes into memory of 100 MB a tensor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,17 +28,41 @@ class Stated:
     valid: float | None = None
 
 
-def token_logits(model: Llama, row: Row) -> Tensor:
-    """Logits [response tokens, vocabulary] for every response token of the row, in order."""
-    return model.logits(model.hidden(row.ids, row.positions, row.masks)[0, row.predictors()])
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a loss wants of the logits of a row's response tokens, in order: `missed`, the cross-entropy of each
+    [tokens]; `total`, the logarithm of their summed exponentials [tokens]; and those of `digits` [tokens, digits]."""
+
+    missed: Tensor
+    total: Tensor
+    digits: Tensor
+
+
+def look(model: Llama, row: Row, digits: Tensor) -> Seen:
+    """Chunk by chunk; what the backward pass needs of a chunk is computed again when its turn comes."""
+    hidden = model.hidden(row.ids, row.positions, row.masks)[0, row.predictors()]
+
+    def part(states: Tensor, targets: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        logits = model.logits(states)
+        total = logits.logsumexp(-1)
+        return total - logits.gather(1, targets[:, None])[:, 0], total, logits[:, digits]
+
+    parts = [
+        checkpoint(part, states, targets, use_reentrant=False, preserve_rng_state=False)
+        for states, targets in zip(hidden.split(CHUNK), row.targets().split(CHUNK), strict=True)
+    ]
+    return Seen(*(torch.cat(each) for each in zip(*parts, strict=True)))
 
 
 def imitation(model: Llama, row: Row) -> tuple[Tensor, dict[str, float]]:
     """Weighted mean cross-entropy of the response tokens."""
-    weights = row.weights()
-    each = F.cross_entropy(token_logits(model, row), row.targets(), reduction="none")
-    value = (each * weights).sum() / weights.sum()
+    value = _weighted(look(model, row, torch.tensor([], dtype=torch.long)), row)
     return value, {"cross_entropy": value.item()}
+
+
+def _weighted(seen: Seen, row: Row) -> Tensor:
+    weights = row.weights()
+    return (seen.missed * weights).sum() / weights.sum()
 
 
 class ExactBrier:
@@ -55,17 +82,14 @@ class ExactBrier:
     def __call__(self, model: Llama, row: Row) -> tuple[Tensor, dict[str, float]]:
         if not any(isinstance(response.note, Stated) for response in row.responses):
             return imitation(model, row)
-        logits = token_logits(model, row)
-        weights = row.weights()
-        each = F.cross_entropy(logits, row.targets(), reduction="none")
-        anchor = (each * weights).sum() / weights.sum()
-        scores = self._scores(logits, row)
-        brier = torch.stack(scores).mean()
-        leak = self._leak(logits, row)
+        seen = look(model, row, self._digits)
+        anchor = _weighted(seen, row)
+        brier = torch.stack(self._scores(seen.digits, row)).mean()
+        leak = self._leak(seen, row)
         value = self._strength * brier + self._anchor * anchor + self._only_digits * leak
         return value, {"brier": brier.item(), "anchor": anchor.item(), "leak": leak.item()}
 
-    def _leak(self, logits: Tensor, row: Row) -> Tensor:
+    def _leak(self, seen: Seen, row: Row) -> Tensor:
         """Mean cross-entropy of a digit, whichever, at the two places of each confidence."""
         places: list[int] = []
         start = 0
@@ -73,24 +97,23 @@ class ExactBrier:
             if isinstance(response.note, Stated):
                 places += [start + place + k for place in response.note.places for k in (0, 1)]
             start += len(response.ids)
-        return (logits[places].logsumexp(-1) - logits[places][:, self._digits].logsumexp(-1)).mean()
+        return (seen.total[places] - seen.digits[places].logsumexp(-1)).mean()
 
-    def _scores(self, logits: Tensor, row: Row) -> list[Tensor]:
+    def _scores(self, digits: Tensor, row: Row) -> list[Tensor]:
         scores: list[Tensor] = []
         start = 0
         for response in row.responses:
-            scores += self._of_response(logits[start : start + len(response.ids)], response)
+            scores += self._of_response(digits[start : start + len(response.ids)], response)
             start += len(response.ids)
         return scores
 
-    def _of_response(self, logits: Tensor, response: Response) -> list[Tensor]:
+    def _of_response(self, digits: Tensor, response: Response) -> list[Tensor]:
         stated = response.note
         if not isinstance(stated, Stated):
             return []
         chances, values, scores = [], [], []
         for place, target in zip(stated.places, stated.targets, strict=True):
-            first = logits[place, self._digits].softmax(-1)
-            second = logits[place + 1, self._digits].softmax(-1)
+            first, second = digits[place].softmax(-1), digits[place + 1].softmax(-1)
             value = digit_values(second, int((self._digits == response.ids[place]).nonzero()))
             scores.append((first * (value - target) ** 2).sum())
             chances.append(first)
