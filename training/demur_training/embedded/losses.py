@@ -15,7 +15,7 @@ from demur_training.embedded.llama import Llama
 from demur_training.embedded.packing import Response, Row
 
 CHUNK = 128
-"""Positions whose logits are there at once: with all of a row's, most of a step goes into memory of 100 MB a tensor."""
+"""Positions whose logits are there at once: those of a whole row are 100 MB, and slow to make room for."""
 
 
 @dataclass(frozen=True, slots=True)
