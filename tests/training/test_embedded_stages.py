@@ -203,6 +203,20 @@ def test_the_whole_run_writes_every_stage_and_an_artefact(folder, tmp_path):
     assert not any(".layers.0." in name for name in tensors)
 
 
+def test_a_run_goes_on_from_its_last_round_without_its_draws(folder, tmp_path):
+    whole, carried = (Workshop(folder, tmp_path / name, SMALL) for name in ("whole", "carried"))
+    whole.run(until="twin")
+    for stage in ("warm-start", "outcome", "settle"):
+        shutil.copytree(whole.out / stage, carried.out / stage)
+    for stage in ("empirical", "brier"):
+        (carried.out / stage).mkdir()
+        shutil.copy(whole.out / stage / "curve.jsonl", carried.out / stage)
+    carried.run(until="twin")
+    assert {path.name.split("-")[0] for path in (carried.out / "samples").iterdir()} == {"graded", "sampled"}
+    for name, tensor in training.adapter(whole.model("twin")).items():
+        torch.testing.assert_close(training.adapter(carried.model("twin"))[name], tensor)
+
+
 def test_the_blend_is_the_mean_of_two_rounds_and_a_share_of_what_the_twin_learned(folder, tmp_path):
     shop, kept = Workshop(folder, tmp_path, replace(SMALL, twin_share=0.25)), {}
     for i, stage in enumerate(("warm-start", "outcome", "settle", "twin"), 1):

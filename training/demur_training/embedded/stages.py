@@ -147,21 +147,32 @@ class Workshop:
         return [s for file in sorted((self.out / "samples").glob(f"{name}-*.jsonl")) for s in read_samples(file)]
 
     def teach(self, vocabulary: Vocabulary, drawn: list[Sample]) -> Iterator[Stage]:
-        """Four rounds: what the chances of the warm start's samples were, each after another one as its first try;
-        thrice what became of fresh ones."""
-        plan = self.plan
-        model = self.model("warm-start")
-        chances = estimate(drafts.pair(drawn, vocabulary), vocabulary)
-        rows = targets.empirical_rows(chances, vocabulary, tokens=plan.row_tokens, seed=plan.seed)
-        self._teach(model, rows, losses.imitation, plan.empirical_rate, vocabulary, 0)
-        yield ROUNDS[0]
-        rates, holds = (plan.brier_rate, plan.outcome_rate, plan.settle_rate), (LOOSE, FIRM, FIRM)
-        for number, (rate, hold) in enumerate(zip(rates, holds, strict=True), 1):
-            chances = estimate(self._round(model, vocabulary, number), vocabulary)
-            rows = targets.scored_rows(chances, vocabulary, hold, tokens=plan.row_tokens, seed=plan.seed)
-            loss = losses.ExactBrier(vocabulary.digits, anchor=hold.anchor)
+        """Four rounds, each from what the one before left. Nothing before the last finished one is gone through again:
+        a run goes on elsewhere without the draws that it has learned from."""
+        done = max((number for number, stage in enumerate(ROUNDS, 1) if self._trained(stage)), default=0)
+        yield from ROUNDS[:done]
+        model = self.model(("warm-start", *ROUNDS)[done])
+        for number, stage in [*enumerate(ROUNDS)][done:]:
+            rows, loss, rate = self._lesson(model, vocabulary, drawn, number)
             self._teach(model, rows, loss, rate, vocabulary, number)
-            yield ROUNDS[number]
+            yield stage
+
+    def _lesson(
+        self, model: Llama, vocabulary: Vocabulary, drawn: list[Sample], number: int
+    ) -> tuple[list[Callable[[], Row]], Loss, float]:
+        """What a round learns from, how and at which rate: first what the chances of the warm start's samples were,
+        each after another one as its first try; thrice what became of fresh ones."""
+        plan = self.plan
+        tokens, seed = plan.row_tokens, plan.seed
+        rate = (plan.empirical_rate, plan.brier_rate, plan.outcome_rate, plan.settle_rate)[number]
+        if number == 0:
+            chances = estimate(drafts.pair(drawn, vocabulary), vocabulary)
+            rows = targets.empirical_rows(chances, vocabulary, tokens=tokens, seed=seed)
+            return rows, losses.imitation, rate
+        hold = LOOSE if number == 1 else FIRM
+        chances = estimate(self._round(model, vocabulary, number), vocabulary)
+        rows = targets.scored_rows(chances, vocabulary, hold, tokens=tokens, seed=seed)
+        return rows, losses.ExactBrier(vocabulary.digits, anchor=hold.anchor), rate
 
     def _round(self, model: Llama, vocabulary: Vocabulary, number: int) -> list[Sample]:
         """The draw of one round: graded problems and the others of `lessons`.
