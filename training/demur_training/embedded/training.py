@@ -85,11 +85,12 @@ def save_adapter(model: Llama, out: Path) -> None:
 
 
 def blend(stages: Mapping[Path, float], out: Path) -> None:
-    """The weighted sum of several stages' adapters as a finished stage of its own. A weight below 0 takes away."""
+    """The weighted sum of several stages' adapters, in float32 whatever they are kept in, as a finished stage of its
+    own. A weight below 0 takes away."""
     out.mkdir(parents=True, exist_ok=True)
     kept = {stage: torch.load(stage / "adapter.pt", weights_only=True) for stage in stages}
     names = next(iter(kept.values()))
-    blended = {name: sum(weight * kept[stage][name] for stage, weight in stages.items()) for name in names}
+    blended = {name: sum(weight * kept[stage][name].float() for stage, weight in stages.items()) for name in names}
     _save(blended, out / "adapter.pt")
 
 
