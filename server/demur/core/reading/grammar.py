@@ -111,7 +111,9 @@ def grammar(contract: Contract, mode: Mode) -> Grammar:
         beginnings.append(rf"[\"']{_SPACE}{late}")
     flags = re.IGNORECASE if lenient else re.NOFLAG
     labels = {"\n": _labels(phrases, lenient), "<": _one_of(tags)}
-    ends = {quote: {quote: _explanation_end(lenient), "<": _one_of(tags)} for quote in "\"'"}
+    # A thought may break off inside a quote: the solution begins all the same.
+    heading = _labels({p: k for p, k in phrases.items() if k is Kind.SOLUTION}, lenient)
+    ends = {quote: {quote: _explanation_end(lenient), "<": _one_of(tags), "\n": heading} for quote in "\"'"}
     return Grammar(
         phrases,
         lenient,
@@ -142,7 +144,8 @@ def _labels(phrases: Mapping[str, Kind], lenient: bool) -> str:
 
 
 def _claim_tags() -> dict[str, str]:
-    # `value` is usually unquoted, and the explanation may hold any character, so only its quote ends it.
+    # `value` is usually unquoted, and the explanation may hold any character: its quote ends it, a tag
+    # or a `Solution:` line if that never comes.
     value = rf"\s{{1,8}}value{_SPACE}={_SPACE}(?P<value>{_VALUE})"
     opening = rf"Confidence(?:{value})?(?:\s{{0,8}}/?>|\s{{0,8}}text{_SPACE}={_SPACE}(?P<quote>[\"']))"
     return {"CLAIM_OPEN": opening, "CLAIM_CLOSE": rf"/Confidence{_SPACE}>"}

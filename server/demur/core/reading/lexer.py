@@ -13,7 +13,7 @@ from demur.core.reading.grammar import LONGEST_LABEL, LONGEST_TAG, OPEN_ENDED, K
 
 
 class Token(NamedTuple):
-    """`value` is a claim's stated number; `quoted` says that its explanation follows, up to EXPLANATION_END."""
+    """`value` is a claim's stated number; `quoted` says that its explanation follows, up to the next token but TEXT."""
 
     kind: Kind
     raw: str
@@ -64,7 +64,7 @@ class Lexer:
         if kind is Kind.CLAIM_OPEN:
             self._quote = match["quote"] or ""
             return Token(kind, raw, _unquote(match["value"]), quoted=bool(self._quote))
-        if kind is Kind.EXPLANATION_END or kind is Kind.CLAIM_CLOSE:
+        if kind in (Kind.EXPLANATION_END, Kind.CLAIM_CLOSE, Kind.SOLUTION):
             self._quote = ""
         late = match["late"] if kind is Kind.EXPLANATION_END and self._grammar.lenient else None
         return Token(kind, raw, _unquote(late))
