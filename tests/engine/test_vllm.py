@@ -268,6 +268,33 @@ def test_a_constraint_forces_the_contract(engine, run, contract):
     assert chunks[-1].finish_reason == "stop"
 
 
+def test_sixty_four_seeded_samples_of_one_long_prompt_come_out_the_same_twice(engine, run):
+    """More tokens wait than one step reads, so that prompts are read in parts: what a seed must survive."""
+
+    async def seeded() -> list[list[int]]:
+        prompt = await engine.prepare(ask("What is 2 + 2? " * 150))
+        assert len(prompt.token_ids or ()) > 1000
+        drawn = (collect(engine, prompt, Sampling(max_tokens=24, seed=1 + i)) for i in range(64))
+        return [ids_of(chunks) for chunks in await asyncio.gather(*drawn)]
+
+    first = run(seeded())
+    assert {len(ids) for ids in first} == {24}
+    assert len({tuple(ids) for ids in first}) == 64
+    assert run(seeded()) == first
+
+
+def test_thirty_two_seeded_requests_at_once_are_each_as_if_alone(engine, run):
+    async def seeded(i: int) -> list[int]:
+        return ids_of(await sample(engine, f"Request {i}. " * 200, Sampling(max_tokens=16, seed=i, top_p=0.9)))
+
+    async def together() -> list[list[int]]:
+        return await asyncio.gather(*(seeded(i) for i in range(32)))
+
+    found = run(together())
+    assert found[3] == run(seeded(3))
+    assert found[31] == run(seeded(31))
+
+
 def test_a_constraint_that_is_no_regular_expression_is_an_error_and_harms_nobody_else(engine, run):
     with pytest.raises(EngineError, match="vLLM refuses"):
         run(sample(engine, QUESTIONS[0], Sampling(max_tokens=4, constraint="(")))

@@ -98,6 +98,8 @@ def as_api_error(error: Exception) -> ApiError:
             return DEAD
         case CriticUnavailable():
             return NO_CRITIC
+        case RequestRefused(param=str(param)):
+            return ApiError(400, "invalid_request", str(error), param)
         case RequestRefused():
             return REFUSED
         case EngineError():

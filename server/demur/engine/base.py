@@ -72,7 +72,14 @@ class PromptTooLong(EngineError):
 
 
 class RequestRefused(EngineError):
-    """What stands behind the port finds the request itself wrong: trying again does not help."""
+    """What stands behind the port finds the request itself wrong: trying again does not help.
+
+    `param` names the request field at fault where it is known; the message is then fit for the caller.
+    """
+
+    def __init__(self, message: str, param: str | None = None) -> None:
+        super().__init__(message)
+        self.param = param
 
 
 class EngineOverloaded(EngineError):

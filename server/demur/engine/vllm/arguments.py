@@ -4,9 +4,9 @@ import dataclasses
 import difflib
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from vllm.engine.arg_utils import AsyncEngineArgs
@@ -34,6 +34,13 @@ _CPU_DEFAULTS: Mapping[str, Any] = {
     # vLLM's own way, a share of the memory, refuses to start when that share is not free.
     "kv_cache_memory_bytes": 1 << 30,
 }
+
+SEED = "demur_seed"
+"""The name of a sample's seed among vLLM's `SamplingParams.extra_args`, for the logits processor that draws with it."""
+SEEDED_SAMPLING = "demur.engine.vllm.seeded_sampling:SeededSampling"
+"""That logits processor, as vLLM imports it."""
+Seeding = Literal["engine", "processor", "none"]
+"""What draws seeded samples: vLLM itself, that processor, or nothing that is safe."""
 
 
 class UnknownEngineArgument(ValueError):
@@ -65,10 +72,26 @@ def engine_arguments(model: str | Path, given: Mapping[str, Any], share: float =
     if current_platform.is_cpu():
         defaults |= _cpu_defaults(given)
     chosen: dict[str, Any] = {**defaults, **given, "model": str(model)}
+    if current_platform.is_cpu() and takes_processors(chosen):
+        chosen["logits_processors"] = [*(chosen.get("logits_processors") or ()), SEEDED_SAMPLING]
     if share < 1:
         whole = chosen.get("gpu_memory_utilization", AsyncEngineArgs.gpu_memory_utilization)
         chosen["gpu_memory_utilization"] = whole * share
     return AsyncEngineArgs(**chosen)
+
+
+def seeding(processors: Sequence[Any]) -> Seeding:
+    """Who draws seeded samples in an engine that was started with these logits processors."""
+    from vllm.platforms import current_platform
+
+    if SEEDED_SAMPLING in processors:
+        return "processor"
+    return "none" if current_platform.is_cpu() else "engine"
+
+
+def takes_processors(arguments: Mapping[str, Any]) -> bool:
+    """Whether vLLM runs logits processors of ours: not in a pooling model, and not with speculative decoding."""
+    return arguments.get("runner") != "pooling" and not arguments.get("speculative_config")
 
 
 def _check_names(given: Mapping[str, Any], known: list[str]) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from demur.engine.base import Chunk, Message, Prompt, PromptTooLong, Sampling, Trace
+from demur.engine.vllm.arguments import Seeding, seeding
 from demur.engine.vllm.guardian import Guardian
 from demur.engine.vllm.launching import existing, import_vllm, land, launch
 from demur.engine.vllm.spelling import pieces
@@ -25,6 +26,7 @@ class VLLMEngine:
 
     def __init__(self, llm: "AsyncLLM", processes: Iterable[BaseProcess]) -> None:
         self._llm = llm
+        self._seeding: Seeding = seeding(llm.model_config.logits_processors or ())
         self._guardian = Guardian(process.pid for process in processes if process.pid)
 
     @classmethod
@@ -104,7 +106,8 @@ class VLLMEngine:
         completion_tokens = 0
         with translated_errors():
             asked = tokens_input(list(token_ids))
-            outputs = self._llm.generate(asked, sampling_params(sampling), request_id, trace_headers=trace)
+            params = sampling_params(sampling, self._seeding)
+            outputs = self._llm.generate(asked, params, request_id, trace_headers=trace)
             async with aclosing(outputs):
                 async for output in outputs:
                     piece = chunk(output, len(token_ids), completion_tokens)

@@ -4,7 +4,16 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from demur.engine.base import Chunk, EngineDead, EngineError, EngineOverloaded, FinishReason, Sampling
+from demur.engine.base import (
+    Chunk,
+    EngineDead,
+    EngineError,
+    EngineOverloaded,
+    FinishReason,
+    RequestRefused,
+    Sampling,
+)
+from demur.engine.vllm.arguments import SEED, Seeding
 
 if TYPE_CHECKING:
     from vllm.outputs import RequestOutput
@@ -18,16 +27,22 @@ _FINISH_REASONS: Mapping[str, FinishReason] = {
 }
 
 
-def sampling_params(sampling: Sampling) -> "SamplingParams":
-    """For one sample whose output comes in pieces. Raises ValueError for settings vLLM refuses."""
+def sampling_params(sampling: Sampling, seeding: Seeding) -> "SamplingParams":
+    """For one sample whose output comes in pieces; `seeding` says who draws if it has a seed.
+
+    Raises RequestRefused for a seed that nobody can draw with, ValueError for settings vLLM refuses.
+    """
     from vllm.sampling_params import RequestOutputKind, SamplingParams, StructuredOutputsParams
 
+    if seeding == "none" and sampling.seed is not None:
+        raise RequestRefused("this server runs speculative decoding on a CPU, where a seed is not safe", "seed")
     constraint = sampling.constraint
     return SamplingParams(
         max_tokens=sampling.max_tokens,
         temperature=sampling.temperature,
         top_p=sampling.top_p,
-        seed=sampling.seed,
+        seed=sampling.seed if seeding == "engine" else None,
+        extra_args={SEED: sampling.seed} if seeding == "processor" and sampling.seed is not None else None,
         structured_outputs=None if constraint is None else StructuredOutputsParams(regex=constraint),
         output_kind=RequestOutputKind.DELTA,
     )
