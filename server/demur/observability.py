@@ -104,6 +104,9 @@ class Metrics:
             buckets=_LATENCIES,
             registry=registry,
         )
+        self.engine_restarts = Counter(
+            "demur_engine_restarts", "How often an engine that died was started again.", registry=registry
+        )
         self.tokens = Counter("demur_tokens", "Tokens read and written.", ["kind"], registry=registry)
         self.tokens_saved = Counter(
             "demur_tokens_saved",

@@ -49,6 +49,13 @@ class Settings(BaseSettings):
     upstream_structured_outputs: bool | None = Field(
         default=None, description="Whether upstreams take vLLM's structured_outputs; by default if they say vLLM."
     )
+    engine_restarts: Natural = Field(
+        default=3, description="How often an engine that died is started again within the window; then the server ends."
+    )
+    engine_restart_window: Seconds = Field(default=600.0, description="Seconds in which those restarts count.")
+    engine_silence: Seconds = Field(
+        default=120.0, description="Seconds without any reply of its process after which an engine counts as dead."
+    )
     manifest: Path | None = Field(default=None, description="The model's demur.json, where engine openai serves it.")
 
     risk_threshold: Probability = Field(default=0.5, description="Used where a request names none.")

@@ -5,8 +5,9 @@ import math
 
 import pytest
 
-from demur.engine.base import Message, Prompt, Sampling
+from demur.engine.base import EngineDead, EngineRestarting, Message, Prompt, Sampling
 from demur.engine.critic import Critic, CriticUnavailable, OnDemand, ScriptedCritic, Spelling
+from demur.engine.restarting import Restarts
 from demur.engine.scripted import END, ScriptedEngine, piece_of, token_of, words
 from demur.manifest import Critic as Described
 
@@ -83,6 +84,28 @@ def test_a_critic_that_cannot_be_loaded_says_so_to_everybody_and_is_not_tried_ag
 
     asyncio.run(ask_twice())
     assert len(tries) == 1
+
+
+def test_a_critic_that_died_is_loaded_again_as_often_as_it_may_be() -> None:
+    critics = [ScriptedCritic(start=0.1 * i, error=EngineDead("gone") if i < 2 else None) for i in range(3)]
+
+    async def ask(most: int) -> list[object]:
+        left = iter(critics)
+
+        async def load() -> Critic:
+            return next(left)
+
+        critic = OnDemand(load, Restarts(most, window=600))
+        asked = [critic.values([0], request_id=f"r{i}") for i in range(2)]
+        told = await asyncio.gather(*asked, return_exceptions=True)
+        for i in range(2):
+            told += await asyncio.gather(critic.values([0], request_id=f"s{i}"), return_exceptions=True)
+        return [value if isinstance(value, list) else type(value) for value in told]
+
+    gone = EngineRestarting
+    assert asyncio.run(ask(most=2)) == [gone, gone, gone, [0.2]]
+    assert asyncio.run(ask(most=1)) == [gone, gone, gone, CriticUnavailable]
+    assert asyncio.run(ask(most=0)) == [gone, gone, CriticUnavailable, CriticUnavailable]
 
 
 @pytest.mark.parametrize("asked_for", [False, True])

@@ -17,7 +17,7 @@ from demur.answering.rounds import round_for, spared, usage_of, written
 from demur.answering.showing import Throttle
 from demur.answering.valuing import Valuer
 from demur.answering.votes import keys_by
-from demur.engine.base import Engine, EngineDead, EngineError, EngineOverloaded
+from demur.engine.base import Engine, EngineDead, EngineError, EngineOverloaded, EngineRestarting
 from demur.engine.critic import Critic, Spelling
 from demur.grading import Grader
 from demur.manifest import Manifest
@@ -110,7 +110,7 @@ class Answerer:
         )
         try:
             prompt = await self.engine.prepare(messages)
-        except (EngineDead, EngineOverloaded):
+        except (EngineDead, EngineOverloaded, EngineRestarting):
             raise
         except EngineError as error:  # too long, or refused by the model's chat template: the caller can change it
             raise InvalidRequest(str(error), question.param) from error

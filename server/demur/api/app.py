@@ -1,7 +1,7 @@
 """The app, made by a factory: engine and model in, FastAPI out. Nothing starts before the app is served."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Protocol, runtime_checkable
 
@@ -44,6 +44,13 @@ class CountsRunning(Protocol):
 
 
 @runtime_checkable
+class Restarts(Protocol):
+    """An engine that is started again when it dies."""
+
+    def on_restart(self, tell: Callable[[], None]) -> None: ...
+
+
+@runtime_checkable
 class HasUpstreams(Protocol):
     """An engine that passes its work on to hosts, and knows how they are doing."""
 
@@ -76,6 +83,8 @@ def create_app(
         context.metrics.watch_engine(lambda: engine.running)
     if isinstance(engine, HasUpstreams):
         context.metrics.watch_upstreams([state.name for state in engine.upstreams()], engine.upstreams)
+    if isinstance(engine, Restarts):
+        engine.on_restart(context.metrics.engine_restarts.inc)
     app = FastAPI(
         title="demur",
         version=demur.__version__,

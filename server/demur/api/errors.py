@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 
 from demur.answering import AnsweringError, Asked
 from demur.answering.errors import DeadlineExceeded, InvalidRequest, NotAllowed, SampleLost, UnknownModel
-from demur.engine.base import EngineDead, EngineError, EngineOverloaded, RequestRefused
+from demur.engine.base import EngineDead, EngineError, EngineOverloaded, EngineRestarting, RequestRefused
 from demur.engine.critic import CriticUnavailable
 
 LONGEST_PAUSE = 3600.0
@@ -67,6 +67,9 @@ _ANSWERING: dict[type[AnsweringError], tuple[int, str]] = {
 _NO_OBJECT = frozenset({"missing", "model_type", "model_attributes_type", "dict_type"})
 """What pydantic calls a body that is no JSON object, or none at all."""
 DEAD = ApiError(503, "unavailable", "the model stopped; the server is going down", headers={"retry-after": "1"})
+RESTARTING = ApiError(
+    503, "unavailable", "the model stopped and is being started again; try again", headers={"retry-after": "5"}
+)
 NO_CRITIC = ApiError(503, "unavailable", "the critic of this model cannot be loaded; what it would say is not there")
 REFUSED = ApiError(
     400, "invalid_request", "the model's host does not take this request; the prompt and max_tokens may be too long"
@@ -96,6 +99,8 @@ def as_api_error(error: Exception) -> ApiError:
             return ApiError(429, "rate_limited", "the server is busy; try again later", headers=pause)
         case EngineDead():
             return DEAD
+        case EngineRestarting():
+            return RESTARTING
         case CriticUnavailable():
             return NO_CRITIC
         case RequestRefused(param=str(param)):

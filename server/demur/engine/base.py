@@ -58,6 +58,7 @@ class EngineError(Exception):
     ├── PromptTooLong       the caller's fault: the prompt leaves no room to answer
     ├── RequestRefused      this prompt with these settings is not taken, now or later
     ├── EngineOverloaded    try again later, `retry_after` seconds if known
+    ├── EngineRestarting    the engine died and is being started again
     └── EngineDead          nothing will work until the process is restarted
     """
 
@@ -90,6 +91,13 @@ class EngineOverloaded(EngineError):
         self.retry_after = retry_after
 
 
+class EngineRestarting(EngineError):
+    """The engine died while it worked on this request, and is being started again."""
+
+    def __init__(self, message: str = "the engine is being started again") -> None:
+        super().__init__(message)
+
+
 class EngineDead(EngineError):
     """The engine is gone and does not come back by itself."""
 
@@ -113,12 +121,12 @@ class Engine(Protocol):
 
         `trace` is passed on to whatever can be traced behind the port.
 
-        Raises EngineDead, EngineOverloaded, or EngineError for anything else behind the port.
+        Raises EngineDead, EngineRestarting, EngineOverloaded, or EngineError for anything else behind the port.
         """
         ...
 
     async def check(self) -> None:
-        """Return when the engine can take work; raise EngineDead or EngineOverloaded otherwise."""
+        """Return when the engine can take work; raise EngineDead, EngineRestarting or EngineOverloaded otherwise."""
         ...
 
     async def close(self) -> None:

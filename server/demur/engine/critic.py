@@ -10,7 +10,8 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
-from demur.engine.base import EngineError, Prompt
+from demur.engine.base import EngineDead, EngineError, EngineRestarting, Prompt
+from demur.engine.restarting import Restarts
 from demur.engine.scripted import piece_of
 
 
@@ -28,6 +29,10 @@ class Critic(Protocol):
         """
         ...
 
+    async def check(self) -> None:
+        """Return when the critic can take work; raise EngineDead otherwise."""
+        ...
+
     async def close(self) -> None:
         """Stop the critic and free what it holds."""
         ...
@@ -43,11 +48,13 @@ class Spelling(Protocol):
 
 
 class OnDemand:
-    """A critic that is loaded once, when it is first asked for. Whoever asks meanwhile waits."""
+    """A critic that is loaded when it is first asked for, and again when it has died. Whoever asks meanwhile waits."""
 
-    def __init__(self, load: Callable[[], Awaitable[Critic]]) -> None:
+    def __init__(self, load: Callable[[], Awaitable[Critic]], restarts: Restarts | None = None) -> None:
         self._load = load
+        self._restarts = restarts or Restarts(most=0, window=1.0)
         self._loading: asyncio.Future[Critic] | None = None
+        self._dead: Critic | None = None
 
     async def ready(self) -> Critic:
         """The critic, loaded now unless it is already. One that cannot be loaded is not tried again."""
@@ -56,7 +63,17 @@ class OnDemand:
         return await asyncio.shield(self._loading)  # a caller that gives up does not stop it for the others
 
     async def values(self, token_ids: Sequence[int], *, request_id: str) -> list[float]:
-        return await (await self.ready()).values(token_ids, request_id=request_id)
+        """Raises EngineRestarting when the critic died over this, and CriticUnavailable when it did so too often."""
+        critic = await self.ready()
+        try:
+            await critic.check()
+            return await critic.values(token_ids, request_id=request_id)
+        except EngineDead as error:
+            self._lost(critic)
+            raise EngineRestarting("the critic died and is loaded again") from error
+
+    async def check(self) -> None:
+        """Nothing is wrong with a critic that is not loaded: it is when somebody asks."""
 
     async def close(self) -> None:
         """Also while it is being loaded."""
@@ -65,6 +82,21 @@ class OnDemand:
         self._loading.cancel()
         with contextlib.suppress(asyncio.CancelledError, EngineError):
             await (await self._loading).close()
+
+    def _lost(self, critic: Critic) -> None:
+        """Load another one in its place. Many requests may find the same one dead."""
+        if critic is not self._dead:
+            self._dead = critic
+            self._loading = asyncio.ensure_future(self._again(critic))
+
+    async def _again(self, dead: Critic) -> Critic:
+        with contextlib.suppress(EngineError):
+            await dead.close()
+        pause = self._restarts.next_pause(asyncio.get_running_loop().time())
+        if pause is None:
+            raise CriticUnavailable("the critic died too often")
+        await asyncio.sleep(pause)
+        return await self._load()
 
 
 class ScriptedCritic:
@@ -91,6 +123,10 @@ class ScriptedCritic:
             value = self._values.get(piece_of(token).strip(), value)
             found.append(value)
         return found
+
+    async def check(self) -> None:
+        if isinstance(self._error, EngineDead):
+            raise self._error
 
     async def close(self) -> None:
         self._error = self._error or CriticUnavailable("the scripted critic was closed")

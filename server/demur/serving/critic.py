@@ -7,6 +7,7 @@ from typing import Any
 
 from demur.engine.base import EngineError
 from demur.engine.critic import Critic, CriticUnavailable, OnDemand
+from demur.engine.restarting import Restarts
 from demur.manifest import Manifest
 from demur.observability import logger
 from demur.settings import Settings
@@ -45,14 +46,16 @@ def critic_for(
         began = clock()
         try:
             place = await asyncio.to_thread(locate, model, described.path)
-            critic = await VLLMCritic.start(place, memory_share=share, max_model_len=max_model_len, **shared)
+            critic = await VLLMCritic.start(
+                place, memory_share=share, silence=settings.engine_silence, max_model_len=max_model_len, **shared
+            )
         except EngineError as error:
             logger.error("the critic cannot be loaded", extra={"fields": {"cause": str(error)}})
             raise CriticUnavailable(f"the critic cannot be loaded: {error}") from error
         logger.info("the critic is loaded", extra={"fields": {"seconds": round(clock() - began, 1)}})
         return critic
 
-    return OnDemand(load)
+    return OnDemand(load, Restarts(settings.engine_restarts, settings.engine_restart_window))
 
 
 def locate(model: str, path: str) -> str:

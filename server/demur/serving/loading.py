@@ -10,6 +10,7 @@ from demur.answering.plan import forces
 from demur.core.answers import CONTRACTS
 from demur.engine.base import Engine, EngineError
 from demur.engine.critic import OnDemand
+from demur.engine.restarting import RestartingEngine, Restarts
 from demur.engine.scripted import ScriptedEngine
 from demur.forcing import constraint
 from demur.grading import Grader
@@ -108,19 +109,25 @@ def _upstream(described: UpstreamSettings, settings: Settings) -> "Upstream":
 
 
 async def _start_vllm(model: str, manifest: Manifest, settings: Settings, engine_args: Mapping[str, Any]) -> Engine:
-    from demur.engine.vllm import UnknownEngineArgument, VLLMEngine
+    from demur.engine.vllm import Progress, UnknownEngineArgument, VLLMEngine
     from demur.model import progress_bar
 
     constraints = [constraint(contract) for contract in manifest.contracts] if forces(settings, manifest) else []
+
+    async def start(progress: Progress = lambda doing, share: None) -> VLLMEngine:
+        return await VLLMEngine.start(
+            model,
+            constraints=constraints,
+            progress=progress,
+            memory_share=memory_shares(manifest, settings)[0],
+            silence=settings.engine_silence,
+            **engine_args,
+        )
+
     try:
         with progress_bar(manifest.name) as report:
-            return await VLLMEngine.start(
-                model,
-                constraints=constraints,
-                progress=report,
-                memory_share=memory_shares(manifest, settings)[0],
-                **engine_args,
-            )
+            engine = await start(report)
+        return RestartingEngine(engine, start, Restarts(settings.engine_restarts, settings.engine_restart_window))
     except UnknownEngineArgument as error:
         raise CannotLoad(str(error)) from None
     except ModuleNotFoundError as error:

@@ -5,6 +5,6 @@ Importing this package does not import vLLM, which takes 10 s and starts things;
 
 from demur.engine.vllm.arguments import UnknownEngineArgument
 from demur.engine.vllm.critic import VLLMCritic
-from demur.engine.vllm.engine import VLLMEngine
+from demur.engine.vllm.engine import Progress, VLLMEngine
 
-__all__ = ["UnknownEngineArgument", "VLLMCritic", "VLLMEngine"]
+__all__ = ["Progress", "UnknownEngineArgument", "VLLMCritic", "VLLMEngine"]

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from demur.engine.base import EngineError
-from demur.engine.vllm.guardian import Guardian
-from demur.engine.vllm.launching import existing, import_vllm, land, launch
+from demur.engine.vllm.launching import existing, import_vllm, launch
+from demur.engine.vllm.process import SILENCE, EngineProcess
 from demur.engine.vllm.translating import translated_errors
 
 if TYPE_CHECKING:
@@ -29,19 +29,21 @@ _ARGUMENTS: Mapping[str, Any] = {
 class VLLMCritic:
     """One AsyncLLM beside the generator's. Made by `start`; a request inside vLLM ends with the call of `values`."""
 
-    def __init__(self, llm: "AsyncLLM", processes: "Sequence[BaseProcess]") -> None:
+    def __init__(self, llm: "AsyncLLM", processes: "Sequence[BaseProcess]", silence: float = SILENCE) -> None:
         self._llm = llm
-        self._guardian = Guardian(process.pid for process in processes if process.pid)
+        self._process = EngineProcess(llm, processes, silence)
 
     @classmethod
-    async def start(cls, model: str | Path, *, memory_share: float = 1.0, **engine_args: Any) -> Self:
+    async def start(
+        cls, model: str | Path, *, memory_share: float = 1.0, silence: float = SILENCE, **engine_args: Any
+    ) -> Self:
         """Load `model`, a folder or a hub id of a token classifier with one label, and value one token.
 
         Takes as long as a generator of its size. Raises as VLLMEngine.start does.
         """
         name = existing(model)
         await asyncio.to_thread(import_vllm)
-        critic = cls(*await launch(name, {**_ARGUMENTS, **engine_args}, memory_share))
+        critic = cls(*await launch(name, {**_ARGUMENTS, **engine_args}, memory_share), silence)
         try:
             await critic.values([0], request_id="warm-up")
         except BaseException:
@@ -62,14 +64,12 @@ class VLLMCritic:
         raise EngineError("vLLM ended the critic's work without a value")
 
     async def check(self) -> None:
-        """Raises EngineDead when the critic's process is gone."""
-        with translated_errors():
-            await self._llm.check_health()
+        """Raises EngineDead when the critic's process is gone, or has not replied for too long."""
+        await self._process.check()
 
     async def close(self) -> None:
         """End the child processes; takes a few seconds."""
-        await land(self._llm)
-        self._guardian.dismiss()
+        await self._process.close()
 
 
 def _one_each(data: Any, tokens: int) -> list[float]:

@@ -1,7 +1,7 @@
 """The Engine port over vLLM's AsyncLLM."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from demur.engine.base import Chunk, Message, Prompt, PromptTooLong, Sampling, Trace
 from demur.engine.vllm.arguments import Seeding, seeding
-from demur.engine.vllm.guardian import Guardian
-from demur.engine.vllm.launching import existing, import_vllm, land, launch
+from demur.engine.vllm.launching import existing, import_vllm, launch
+from demur.engine.vllm.process import SILENCE, EngineProcess
 from demur.engine.vllm.spelling import pieces
 from demur.engine.vllm.translating import chunk, sampling_params, translated_errors
 
@@ -24,10 +24,10 @@ Progress = Callable[[str, float], None]
 class VLLMEngine:
     """One AsyncLLM. Made by `start`; a sample's request inside vLLM lives as long as the generator of `stream`."""
 
-    def __init__(self, llm: "AsyncLLM", processes: Iterable[BaseProcess]) -> None:
+    def __init__(self, llm: "AsyncLLM", processes: Sequence[BaseProcess], silence: float = SILENCE) -> None:
         self._llm = llm
         self._seeding: Seeding = seeding(llm.model_config.logits_processors or ())
-        self._guardian = Guardian(process.pid for process in processes if process.pid)
+        self._process = EngineProcess(llm, processes, silence)
 
     @classmethod
     async def start(
@@ -37,21 +37,22 @@ class VLLMEngine:
         constraints: Sequence[str] = (),
         progress: Progress = lambda doing, share: None,
         memory_share: float = 1.0,
+        silence: float = SILENCE,
         **engine_args: Any,
     ) -> Self:
         """Load `model`, a folder or a hub id, and answer once; takes from half a minute upwards.
 
         `engine_args` are vLLM's own (tensor_parallel_size, gpu_memory_utilization, dtype, ...). `constraints` that
         samples will be forced to match are compiled now instead of when the first one comes. `memory_share` leaves
-        room for another engine. The event loop stays free meanwhile. Raises UnknownEngineArgument,
-        ModuleNotFoundError without vLLM, and EngineError when the model cannot be loaded; vLLM has then written the
-        cause to standard error.
+        room for another engine. `silence` is how many seconds its process may go without a reply before it counts as
+        dead. The event loop stays free meanwhile. Raises UnknownEngineArgument, ModuleNotFoundError without vLLM, and
+        EngineError when the model cannot be loaded; vLLM has then written the cause to standard error.
         """
         name = existing(model)
         progress("importing vLLM", 0.0)
         await asyncio.to_thread(import_vllm)
         progress("loading the model", 0.3)
-        engine = cls(*await launch(name, engine_args, memory_share))
+        engine = cls(*await launch(name, engine_args, memory_share), silence)
         progress("warming up", 0.9)
         try:
             await engine._warm_up(constraints)
@@ -119,14 +120,12 @@ class VLLMEngine:
         return pieces(self._llm.get_tokenizer(), prompt.token_ids or (), token_ids)
 
     async def check(self) -> None:
-        """Raises EngineDead when the engine process is gone."""
-        with translated_errors():
-            await self._llm.check_health()
+        """Raises EngineDead when the engine process is gone, or has not replied for too long."""
+        await self._process.check()
 
     async def close(self) -> None:
         """End the child processes; takes a few seconds. Streams still open raise EngineDead."""
-        await land(self._llm)
-        self._guardian.dismiss()
+        await self._process.close()
 
     async def _warm_up(self, constraints: Sequence[str]) -> None:
         prompt = await self.prepare([Message(role="user", content="Hello")])

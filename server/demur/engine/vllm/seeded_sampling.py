@@ -28,6 +28,8 @@ from demur.engine.vllm.arguments import SEED
 if TYPE_CHECKING:
     from vllm.config import VllmConfig
 
+_64_BITS = 2**64 - 1
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -40,7 +42,7 @@ class Row:
 
     def noise(self, vocabulary: int) -> np.ndarray:
         """Exponential noise for each token of the vocabulary, the same for the same seed and position."""
-        random = np.random.Generator(np.random.Philox(key=[self.seed, len(self.written)]))
+        random = np.random.Generator(np.random.Philox(key=[self.seed & _64_BITS, len(self.written)]))
         return random.standard_exponential(vocabulary, dtype=np.float32)
 
 
