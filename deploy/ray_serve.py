@@ -6,7 +6,7 @@ replaces those that die and decides how many there are; parallelism inside a rep
 
 import math
 from collections.abc import Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from typing import Any
 
 from fastapi import FastAPI
@@ -15,6 +15,7 @@ from ray import serve
 from ray.serve import Application
 from ray.serve.config import AutoscalingContext
 
+from demur.engine.base import EngineRestarting
 from demur.observability import configure_logging
 from demur.serving.server import check_exposure, open_app
 from demur.settings import Settings
@@ -50,8 +51,12 @@ class Replica:
         return self._app
 
     async def check_health(self) -> None:
-        """Raises EngineDead, and Ray Serve starts another replica in this one's place."""
-        await self._app.state.context.vitals.check()
+        """Raises EngineDead, and Ray Serve starts another replica in this one's place.
+
+        One whose engine is being started again stays: that is quicker than another replica.
+        """
+        with suppress(EngineRestarting):
+            await self._app.state.context.vitals.check()
 
     def record_autoscaling_stats(self) -> dict[str, float]:
         """What `BySamples` looks at: samples that run or wait here."""

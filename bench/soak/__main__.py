@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bench.soak.engine_killed import engine_killed
+from bench.soak.engine_killed import engine_killed, engine_stopped
 from bench.soak.malformed import malformed
 from bench.soak.overload import overload, slow_readers
 from bench.soak.result import Result, show
@@ -27,6 +27,7 @@ SCENARIOS = {
     "fairness": Scenario(fairness, 30, 100),
     "overload": Scenario(overload, 30, 64),
     "engine-killed": Scenario(engine_killed, 5, 32),
+    "engine-stopped": Scenario(engine_stopped, 5, 32),
     "slow-readers": Scenario(slow_readers, 40, 20),
     "malformed": Scenario(malformed, 0, 10_000),
 }

@@ -1,7 +1,9 @@
-"""kill -9 of vLLM's engine process while it works: every client is told within its deadline."""
+"""vLLM's engine process is killed or stopped while it works: every client is told within its deadline, and it is
+started again."""
 
 import asyncio
 import os
+import signal
 import sys
 import tempfile
 import time
@@ -18,45 +20,59 @@ from tiny_model import make_tiny_model
 
 DEADLINE = 60.0
 TOKENS = 1500
+SILENCE = 10.0
+"""Seconds until an engine that was stopped counts as dead."""
 ENGINE_ARGS = ("max_model_len=2048", "max_num_seqs=64", "enforce_eager=true")
 
 
 def engine_killed(seconds: float, size: int) -> Result:
     """`size` requests, half of them streams, `seconds` into which the engine is killed."""
+    return _harmed(signal.SIGKILL, seconds, size)
+
+
+def engine_stopped(seconds: float, size: int) -> Result:
+    """The same, but the engine is stopped: it does not die by itself."""
+    return _harmed(signal.SIGSTOP, seconds, size)
+
+
+def _harmed(number: signal.Signals, seconds: float, size: int) -> Result:
     with tempfile.TemporaryDirectory() as folder:
         model = make_tiny_model(Path(folder) / "tiny")
         command = ["-m", "demur", "serve", "--model", str(model), "--force-contract", "never"]
         command += [part for argument in ENGINE_ARGS for part in ("--engine-arg", argument)]
         os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "1")
-        with serving(command, port=0) as served:
-            return asyncio.run(_engine_killed(served, min(seconds, 20.0), size))
+        with serving(command, port=0, engine_silence=SILENCE) as served:
+            return asyncio.run(_under_load(served, number, min(seconds, 20.0), size))
 
 
-async def _engine_killed(served: Served, seconds: float, size: int) -> Result:
+async def _under_load(served: Served, number: signal.Signals, seconds: float, size: int) -> Result:
     asking = [asyncio.create_task(_ask(served.port, i)) for i in range(size)]
     await asyncio.sleep(seconds)
-    running = sum(not task.done() for task in asking)
-    _engine(served).kill()
-    killed = time.perf_counter()
-    down = await _not_ready(served.port)
+    running, health = sum(not task.done() for task in asking), asyncio.create_task(_longest_silence(served.port))
+    _engine(served).send_signal(number)
+    harmed = time.perf_counter()
+    down = await _ready(served.port, False)
+    later = asyncio.create_task(_ask(served.port, size))
     outcomes = await asyncio.gather(*asking)
-    told = time.perf_counter() - killed
-    status, ended = await asyncio.to_thread(_exit_code, served), time.perf_counter() - killed
+    told, again = time.perf_counter(), await _ready(served.port, True)
+    after, silence = await later, await _ended(health)
     typed = sum(isinstance(outcome, Reply) and outcome.is_typed for outcome in outcomes)
     return Result(
-        f"engine killed under {running} requests",
+        f"{number.name} to the engine under {running} requests",
         {
-            "until /ready says no, s": f"{down - killed:.2f}",
-            "until the last client knows, s": f"{told:.2f}",
+            "until /ready says no, s": f"{down - harmed:.2f}",
+            "until the last client knows, s": f"{told - harmed:.2f}",
+            "until it is ready again, s": f"{again - harmed:.1f}",
             "answers and typed errors": f"{typed} of {size}",
-            "exit code, after s": f"{status}, {ended:.0f}",
+            "longest silence of /health, ms": f"{1e3 * silence:.0f}",
         },
         {
             "requests were running": running > 0,
             "every client gets an answer or a typed error": typed == size,
-            "within its deadline": told < DEADLINE,
-            "/ready turns false": down - killed < DEADLINE,
-            "the process ends with 70": status == 70,
+            "within its deadline": told - harmed < DEADLINE,
+            "/ready turns false": down - harmed < DEADLINE,
+            "the engine is started again": again - harmed < DEADLINE,
+            "who came meanwhile is answered": isinstance(after, Reply) and after.status == 200,
         },
     )
 
@@ -69,13 +85,6 @@ async def _ask(port: int, i: int) -> Reply | Exception:
         return error
 
 
-def _exit_code(served: Served) -> int | None:
-    """None when the process is still there long after a graceful shutdown has to be over."""
-    with suppress(psutil.TimeoutExpired):
-        return served.process.wait(4 * DEADLINE)
-    return None
-
-
 def _engine(served: Served) -> psutil.Process:
     """The process that holds the model."""
     children = served.process.children(recursive=True)
@@ -85,15 +94,30 @@ def _engine(served: Served) -> psutil.Process:
     return found[0]
 
 
-async def _not_ready(port: int) -> float:
-    """When `/ready` was no longer 200: an error status, or nobody who listens."""
+async def _ready(port: int, wanted: bool) -> float:
+    """When `/ready` was first 200, or was not; never later than the deadline."""
     end = time.perf_counter() + DEADLINE
     while time.perf_counter() < end:
-        with suppress(Broken, TimeoutError):
-            try:
-                if (await exchange(port, get("/ready"), 5)).status != 200:
-                    break
-            except OSError:
+        with suppress(Broken, TimeoutError, OSError):
+            if ((await exchange(port, get("/ready"), 5)).status == 200) is wanted:
                 break
         await asyncio.sleep(0.05)
     return time.perf_counter()
+
+
+async def _longest_silence(port: int) -> float:
+    """Seconds that `/health` took at most, asked until this is cancelled."""
+    longest = 0.0
+    with suppress(asyncio.CancelledError):
+        while True:
+            began = time.perf_counter()
+            with suppress(Broken, OSError):
+                await exchange(port, get("/health"), DEADLINE)
+            longest = max(longest, time.perf_counter() - began)
+            await asyncio.sleep(0.05)
+    return longest
+
+
+async def _ended(health: asyncio.Task[float]) -> float:
+    health.cancel()
+    return await health

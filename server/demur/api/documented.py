@@ -15,7 +15,7 @@ _ERRORS = {
     429: "The server is busy; try again after `retry-after` seconds.",
     500: "Something broke in the server.",
     502: "The engine failed on this request.",
-    503: "The model stopped; a supervisor may bring it back.",
+    503: "The model stopped and is being started again, or the server is on its way out; try again.",
     504: "The request's timeout passed.",
 }
 
