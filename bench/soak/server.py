@@ -68,8 +68,9 @@ class Memory:
 
 
 @contextlib.contextmanager
-def serving(command: Sequence[str] = (), **settings: object) -> Iterator[Served]:
-    """Start a server and stop it in the end; `command` is what to run instead of the one in this module."""
+def serving(command: Sequence[str] = (), *, log_to: int | None = None, **settings: object) -> Iterator[Served]:
+    """Start a server and stop it in the end; `command` is what to run instead of the one in this module, `log_to` a
+    descriptor that its log goes to instead of a file."""
     allow_many_files()
     environ = os.environ | {f"DEMUR_{name.upper()}": str(value) for name, value in settings.items()}
     environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
@@ -77,7 +78,7 @@ def serving(command: Sequence[str] = (), **settings: object) -> Iterator[Served]
         running = subprocess.Popen(
             [sys.executable, *(command or ("-m", "bench.soak.server"))],
             stdout=subprocess.PIPE,
-            stderr=log,
+            stderr=log if log_to is None else log_to,
             env=environ,
             text=True,
         )

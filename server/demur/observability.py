@@ -2,7 +2,6 @@
 
 import json
 import logging
-import sys
 import traceback
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -11,6 +10,7 @@ from typing import Protocol
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from demur.answering import Final
+from demur.log_writer import LogWriter
 
 logger = logging.getLogger("demur")
 
@@ -209,12 +209,18 @@ def log_failure(failure: BaseException, request_id: str) -> None:
     logger.error("request failed", extra={"fields": {"request_id": request_id, "exception": describe(failure)}})
 
 
-def configure_logging(form: str, level: str) -> None:
-    """Send this program's and uvicorn's log lines to standard error in one form. For the command line only."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonFormatter() if form == "json" else TextFormatter())
-    for name, least in (("demur", level), ("uvicorn", level if level in ("debug", "error") else "warning")):
+def configure_logging(form: str, level: str) -> LogWriter:
+    """Send the log lines of this process to standard error in one form, without ever waiting for whoever reads them.
+
+    This program's and uvicorn's from `level` on, warnings and errors of everything else. For the command line only.
+    """
+    writer = LogWriter(2)
+    writer.setFormatter(JsonFormatter() if form == "json" else TextFormatter())
+    others = level if level in ("debug", "error") else "warning"
+    for name, least in (("demur", level), ("uvicorn", others), (None, "warning")):
         named = logging.getLogger(name)
-        named.handlers = [handler]
+        named.handlers = [writer]
         named.propagate = False
         named.setLevel(least.upper())
+    logging.captureWarnings(True)
+    return writer

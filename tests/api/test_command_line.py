@@ -181,7 +181,7 @@ def test_engine_arguments() -> None:
     }
 
 
-def test_the_process_ends_when_the_engine_dies(capsys) -> None:
+def test_the_process_ends_when_the_engine_dies(caplog) -> None:
     engine = ScriptedEngine({"q": Script(["Answer: 4"], error=EngineDead("no more memory"))})
     settings = Settings(port=0)
     app = create_app(engine, Manifest(name="demur-test", calibrated=True), settings)
@@ -197,7 +197,8 @@ def test_the_process_ends_when_the_engine_dies(capsys) -> None:
             return reply.status_code, await asyncio.wait_for(serving, 20)
 
     assert asyncio.run(ask_and_wait()) == (503, EXIT_ENGINE_DIED)
-    assert capsys.readouterr().err == "demur: the engine died (no more memory); start the server again\n"
+    assert caplog.records[-1].getMessage() == "the engine died; start the server again"
+    assert caplog.records[-1].fields == {"cause": "no more memory"}
 
 
 @pytest.mark.parametrize("words", [["x"], ["--"], ["--a", "1", "2"], ["-x"]])

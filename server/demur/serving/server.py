@@ -4,7 +4,6 @@ import asyncio
 import errno
 import signal
 import socket
-import sys
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import Any
@@ -61,8 +60,11 @@ def serve(settings: Settings, engine_args: Mapping[str, Any]) -> int:
     loop_factory = uvicorn.Config("", log_config=None).get_loop_factory()
     with bind(settings.host, settings.port) as listener, asyncio.Runner(loop_factory=loop_factory) as runner:
         check_exposure(settings)
-        configure_logging(settings.log_format, settings.log_level)
-        return runner.run(_serve(settings, engine_args, listener))
+        log = configure_logging(settings.log_format, settings.log_level)
+        try:
+            return runner.run(_serve(settings, engine_args, listener))
+        finally:
+            log.flush()
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -141,7 +143,7 @@ async def serve_app(app: FastAPI, settings: Settings, listener: socket.socket, r
         await server.serve(sockets=[listener])
     if vitals.cause_of_death is None:
         return 0
-    print(f"demur: the engine died ({vitals.cause_of_death}); start the server again", file=sys.stderr)
+    logger.critical("the engine died; start the server again", extra={"fields": {"cause": vitals.cause_of_death}})
     return EXIT_ENGINE_DIED
 
 

@@ -1,6 +1,7 @@
 """From a model's name to a running AsyncLLM and its processes."""
 
 import asyncio
+import logging
 import signal
 from collections.abc import Mapping
 from multiprocessing import active_children, resource_tracker
@@ -32,6 +33,10 @@ def import_vllm() -> None:
     """Takes 10 s. Raises ModuleNotFoundError."""
     set_environment()
     import vllm.v1.engine.async_llm  # noqa: F401
+
+    # Its own handler writes to standard error at once, and so waits for whoever reads that.
+    named = logging.getLogger("vllm")
+    named.handlers, named.propagate = [], True
 
 
 async def launch(model: str, given: Mapping[str, Any], share: float = 1.0) -> "tuple[AsyncLLM, list[BaseProcess]]":
