@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bench.soak.engine_killed import engine_killed, engine_stopped
+from bench.soak.grading import costly_formulas
 from bench.soak.logs import stalled_log
 from bench.soak.malformed import malformed
 from bench.soak.overload import overload, slow_readers
@@ -30,6 +31,7 @@ SCENARIOS = {
     "engine-killed": Scenario(engine_killed, 5, 32),
     "engine-stopped": Scenario(engine_stopped, 5, 32),
     "slow-readers": Scenario(slow_readers, 40, 20),
+    "costly-formulas": Scenario(costly_formulas, 0, 16),
     "stalled-log": Scenario(stalled_log, 0, 20_000),
     "malformed": Scenario(malformed, 0, 10_000),
 }

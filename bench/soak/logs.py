@@ -7,7 +7,7 @@ import time
 
 from bench.soak.result import Result
 from bench.soak.server import serving
-from bench.soak.wire import attempt, exchange, get, post
+from bench.soak.wire import attempt, exchange, get
 
 AT_ONCE = 32
 PATIENCE = 20.0
@@ -27,12 +27,12 @@ def stalled_log(seconds: float, size: int) -> Result:
 async def _stalled(port: int, size: int) -> Result:
     gate, began = asyncio.Semaphore(AT_ONCE), time.perf_counter()
 
-    async def one(i: int) -> float | None:
+    async def one() -> float | None:
         async with gate:
-            reply = await attempt(port, post({"question": f"Number {i}?"}), PATIENCE)
+            reply = await attempt(port, get("/v1/models"), PATIENCE)
             return reply.seconds if reply.status == 200 else None
 
-    answered = [seconds for seconds in await asyncio.gather(*map(one, range(size))) if seconds is not None]
+    answered = [seconds for seconds in await asyncio.gather(*(one() for _ in range(size))) if seconds is not None]
     took = time.perf_counter() - began
     text = (await exchange(port, get("/metrics"), PATIENCE)).body.decode()
     found = re.search(r"^demur_log_lines_dropped_total (\S+)", text, re.MULTILINE)

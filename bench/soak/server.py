@@ -22,6 +22,7 @@ from demur.core.answers import CONTRACTS
 from demur.engine.base import Message
 from demur.engine.demo import unwrap
 from demur.engine.scripted import Script, ScriptedEngine
+from demur.grading import Grader
 from demur.manifest import Manifest
 from demur.observability import configure_logging
 from demur.serving.server import bind, serve_app
@@ -99,14 +100,18 @@ def allow_many_files() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
-def main() -> int:
+def listen(engine: ScriptedEngine, grader: Grader | None = None) -> int:
+    """Serve `engine` on a free port, by the settings in the environment, and say which."""
     settings = Settings(port=0)
     configure_logging(settings.log_format, "error")
-    engine = ScriptedEngine(script, max_model_len=1 << 20)
-    app = create_app(engine, Manifest(name="demur-soak", contracts=CONTRACTS), settings)
+    app = create_app(engine, Manifest(name="demur-soak", contracts=CONTRACTS), settings, grader=grader)
     with bind(settings.host, settings.port) as listener:
         port = listener.getsockname()[1]
         return asyncio.run(serve_app(app, settings, listener, lambda: print(f"listening on :{port}", flush=True)))
+
+
+def main() -> int:
+    return listen(ScriptedEngine(script, max_model_len=1 << 20))
 
 
 if __name__ == "__main__":

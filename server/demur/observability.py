@@ -138,6 +138,10 @@ class Metrics:
         """Expose whether the engine takes work."""
         self._watch("demur_engine_ready", "1 when the engine took work at the last look, else 0.", ready)
 
+    def watch_grading(self, waiting: Callable[[], float]) -> None:
+        """Expose how many answers wait to be compared by value."""
+        self._watch("demur_grading_waiting", "Answers of votes that wait until their formulas are compared.", waiting)
+
     def watch_admission(self, door: Door) -> None:
         """Expose how full the server is, beside its limits."""
         running, waits = "of the requests being answered", "of the requests that wait"

@@ -197,3 +197,18 @@ def test_neither_the_core_nor_the_grader_imports_sympy_here() -> None:
 def test_without_algebra_formulas_are_compared_as_written() -> None:
     assert same_answer("x^{2} + 1", "x^2+1")
     assert not same_answer("x^2+1", "1+x^2")
+
+
+def test_closing_does_not_wait_for_a_worker_that_hangs() -> None:
+    grader = Grader().start()
+    [pid] = grader.pids
+    os.kill(pid, signal.SIGSTOP)
+    with ThreadPoolExecutor(1) as threads:
+        asked = threads.submit(grader.key, r"\frac{x}{3}+\sqrt{5}")
+        while grader.pids:  # until the worker is in use
+            time.sleep(0.001)
+        grader.close()
+        with pytest.raises(GraderError):
+            asked.result(timeout=5)
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)

@@ -13,10 +13,10 @@ from demur.answering.errors import InvalidRequest
 from demur.answering.events import Event, Final, Progress
 from demur.answering.order import Order
 from demur.answering.plan import fit, make_plan, numbered
-from demur.answering.rounds import round_for, spared, usage_of, written
+from demur.answering.rounds import Round, round_for, spared, usage_of, written
 from demur.answering.showing import Throttle
 from demur.answering.valuing import Valuer
-from demur.answering.votes import keys_by
+from demur.answering.votes import Keys
 from demur.engine.base import Engine, EngineDead, EngineError, EngineOverloaded, EngineRestarting
 from demur.engine.critic import Critic, Spelling
 from demur.grading import Grader
@@ -48,7 +48,7 @@ class Answerer:
         self.engine = engine
         self.manifest = manifest
         self.settings = settings
-        self._grader = grader
+        self.keys = Keys(grader)
         described = manifest.critic
         self._valuer = Valuer(critic, described) if critic is not None and described is not None else None
         self._clock = clock
@@ -58,13 +58,17 @@ class Answerer:
         """What a caller can choose from."""
         return ("verbalized",) if self._valuer is None else ("verbalized", "critic")
 
-    def order(self, question: Question, settings: Settings | None = None, span: Span = UNTRACED) -> Order:
+    def order(
+        self, question: Question, settings: Settings | None = None, span: Span = UNTRACED, *, caller: str = ""
+    ) -> Order:
         """The question checked, its timeout running. `settings` are for this caller, where they are not everybody's.
 
         Raises InvalidRequest, NotAllowed or UnknownModel.
         """
         critic = self._valuer is not None
-        return Order(question, make_plan(question, self.manifest, settings or self.settings, critic=critic), span)
+        return Order(
+            question, make_plan(question, self.manifest, settings or self.settings, critic=critic), span, caller
+        )
 
     async def answer(self, order: Order, *, answer_id: str, first_sample: int = 0) -> Final:
         """The last event of `stream`."""
@@ -80,9 +84,22 @@ class Answerer:
         `first_sample` numbers the samples when one request asks for several answers: sample i is drawn with seed
         + i, and the engine knows it as `answer_id-i`. Raises AnsweringError or EngineError.
         """
-        plan, throttle = order.plan, Throttle(PROGRESS_INTERVAL)
+        plan = order.plan
         wanted = await order.deadline.bound(self._prepare(order, answer_id, first_sample))
-        current = round_for(plan, keys_by(self._grader))
+        with self.keys.opened(order.caller, order) as key_of:
+            current = round_for(plan, key_of)
+            async with aclosing(self._read(order, wanted, current)) as events:
+                async for event in events:
+                    yield event
+        outcome = current.outcome()
+        if plan.include_token_values and may_show(plan, outcome.decision):
+            outcome = await order.deadline.bound(self._with_token_values(wanted, outcome))
+        answer = build_answer(self._identity(answer_id), plan, outcome, usage_of(current))
+        yield Final(answer, current.states, outcome.ending, spared(current, wanted.samplings[0].max_tokens))
+
+    async def _read(self, order: Order, wanted: Draw, current: Round) -> AsyncGenerator[Event, None]:
+        """Feed the round until it is over; what the samples cost is counted however that ends."""
+        throttle = Throttle(PROGRESS_INTERVAL)
         try:
             async with aclosing(draw(self.engine, wanted, order.deadline)) as arrivals:
                 async for i, piece in arrivals:
@@ -97,11 +114,6 @@ class Answerer:
         finally:
             order.tokens += len(wanted.prompt.token_ids or ()) or order.prompt_tokens
             order.tokens += written(current)
-        outcome = current.outcome()
-        if plan.include_token_values and may_show(plan, outcome.decision):
-            outcome = await order.deadline.bound(self._with_token_values(wanted, outcome))
-        answer = build_answer(self._identity(answer_id), plan, outcome, usage_of(current))
-        yield Final(answer, current.states, outcome.ending, spared(current, wanted.samplings[0].max_tokens))
 
     async def _prepare(self, order: Order, answer_id: str, first: int) -> Draw:
         question, plan = order.question, order.plan

@@ -12,15 +12,16 @@ CHARS_PER_TOKEN = 4
 class Order:
     """One request. `tokens` is what it has cost so far, prompt and output, also when it is given up half-way.
 
-    `span` is the request in the operator's traces.
+    `span` is the request in the operator's traces, `caller` tells callers apart.
     """
 
-    def __init__(self, question: Question, plan: Plan, span: Span = UNTRACED) -> None:
+    def __init__(self, question: Question, plan: Plan, span: Span = UNTRACED, caller: str = "") -> None:
         self.question = question
         self.plan = plan
         self.deadline = Deadline(plan.timeout)
         self.tokens = 0
         self.span = span
+        self.caller = caller
 
     @property
     def prompt_tokens(self) -> int:

@@ -1,25 +1,64 @@
 """Samples that end become votes: their answers get the keys that tell which of them mean the same."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import logging
+from collections.abc import Awaitable, Callable, Hashable, Iterator
+from contextlib import contextmanager
 
 from demur.core.answers import Completion
-from demur.core.equivalence import answer_key
+from demur.core.equivalence import written_key
 from demur.core.selection import Sample, sample_of
-from demur.grading import Grader
+from demur.grading import Grader, GraderError
+from demur.grading.turns import Turns
 
 KeyOf = Callable[[str], Awaitable[str | None]]
 """The key of an answer; equal keys mean equal answers."""
 
+LOOP_CHARS = 2_000
+"""Longer answers are read in a thread: up to here it takes about a millisecond."""
 
-def keys_by(grader: Grader | None) -> KeyOf:
-    """Keys for the answers of a vote. Without a grader formulas are compared as they are written."""
-    if grader is None:
-        return lambda answer: asyncio.to_thread(answer_key, answer)
-    return lambda answer: grader.run(grader.key, answer)
+logger = logging.getLogger(__name__)
+
+
+class Keys:
+    """Keys for the answers of votes. Without a grader formulas are compared as they are written.
+
+    Numbers and words never wait: only formulas whose value matters go to the grader, in turns.
+    """
+
+    def __init__(self, grader: Grader | None) -> None:
+        self._grader = grader
+        self._turns = Turns(1 if grader is None else grader.workers)
+
+    @property
+    def waiting(self) -> int:
+        """Answers that wait for the grader."""
+        return self._turns.waiting
+
+    @contextmanager
+    def opened(self, caller: str, request: Hashable) -> Iterator[KeyOf]:
+        """Keys for one request of `caller`."""
+        with self._turns.opened(caller, request) as place:
+
+            async def key_of(answer: str) -> str | None:
+                key, algebraic = await _written(answer)
+                grader = self._grader
+                if grader is None or not algebraic:
+                    return key
+                try:
+                    return await place.run(lambda: grader.run(grader.key, answer))
+                except GraderError as error:
+                    logger.error("an answer was compared as written", extra={"fields": {"cause": str(error)}})
+                    return key
+
+            yield key_of
 
 
 async def vote_of(i: int, completion: Completion, key_of: KeyOf) -> Sample:
     """The i-th sample as a vote."""
     key = None if completion.answer is None else await key_of(completion.answer)
     return sample_of(i, completion, key)
+
+
+async def _written(answer: str) -> tuple[str | None, bool]:
+    return written_key(answer) if len(answer) <= LOOP_CHARS else await asyncio.to_thread(written_key, answer)

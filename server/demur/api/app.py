@@ -113,6 +113,7 @@ def _context(answerer: Answerer) -> Context:
     )
     metrics.watch_admission(admission)
     metrics.watch_ready(lambda: vitals.ready)
+    metrics.watch_grading(lambda: answerer.keys.waiting)
     keys = KeyRing(settings.keys_file, settings.keys) if settings.guarded else None
     return Context(answerer, metrics, vitals, admission, Callers(keys, settings, metrics))
 

@@ -30,7 +30,9 @@ class Context:
         """The question checked against what this caller may ask. Raises AnsweringError."""
         if self.answerer.settings.log_text:
             request.scope["state"]["question"] = question.turns[-1]["content"]
-        return self.answerer.order(question, self.callers.settings_for(_caller(request)), _span(request))
+        caller = _caller(request)
+        settings = self.callers.settings_for(caller)
+        return self.answerer.order(question, settings, _span(request), caller=caller.name)
 
     def most_samples(self, request: Request) -> int:
         """Of one request of this caller, all choices together."""

@@ -20,6 +20,9 @@ LIMIT = 0.3
 BUDGET = 1.0
 """Seconds of processor time that all formulas of one answer may cost. The rest of it is compared as written."""
 CACHED = 8_192
+"""Formulas whose values are remembered,"""
+CACHED_CHARS = 1_000
+"""unless the value is longer: a matrix has one for each entry."""
 
 Question = tuple[str, ...]
 
@@ -34,7 +37,8 @@ class Grader:
     def __init__(self, workers: int = 1) -> None:
         if workers < 1:
             raise ValueError(f"workers must be at least 1, not {workers}")
-        self._size = workers
+        self.workers = workers
+        self._all: list[Process] = []
         self._processes: SimpleQueue[Process] = SimpleQueue()
         self._known: OrderedDict[Question, dict[str, Any]] = OrderedDict()
         self._lock = threading.Lock()
@@ -43,18 +47,21 @@ class Grader:
     def start(self) -> Self:
         """Start the workers and wait for them. Raises GraderError; starting twice does nothing."""
         if self._threads is None:
-            for process in _started(self._size):
+            self._all = _started(self.workers)
+            for process in self._all:
                 self._processes.put(process)
-            self._threads = ThreadPoolExecutor(self._size, thread_name_prefix="grader")
+            self._threads = ThreadPoolExecutor(self.workers, thread_name_prefix="grader")
         return self
 
     def close(self) -> None:
-        """End the workers once they are done with what they have. Closing twice does nothing."""
+        """End the workers: what they are at fails with GraderError. Closing twice does nothing."""
         if self._threads is None:
             return
-        self._threads.shutdown()
-        self._threads = None
-        for _ in range(self._size):
+        threads, self._threads = self._threads, None
+        for process in self._all:
+            process.kill()
+        threads.shutdown(cancel_futures=True)
+        for _ in range(self.workers):
             self._processes.get().close()
 
     def __enter__(self) -> Self:
@@ -123,19 +130,19 @@ class Grader:
         process = self._processes.get()
         try:
             reply = process.ask(question[0], question[1:], LIMIT)
-            if reply is None:
-                process.close()
-                process = Process()
-                process.wait_until_ready()
+            if reply is None and self._threads is not None:
+                process.restart()
                 reply = process.ask(question[0], question[1:], LIMIT)
         finally:
             self._processes.put(process)
         if reply is None:
-            raise GraderError("the grading process died twice over one formula")
+            raise GraderError("the grading process died twice over one formula, or was closed")
         return reply
 
     def _remember(self, question: Question, reply: dict[str, Any]) -> None:
         """Also that it took too long: it costs its limit once, and is stopped again whenever it is asked for."""
+        if len(str(reply.get("value"))) > CACHED_CHARS:
+            return
         with self._lock:
             self._known[question] = reply
             if len(self._known) > CACHED:

@@ -21,15 +21,27 @@ class Process:
 
     def __init__(self) -> None:
         self._owner = os.getpid()
-        self._popen = subprocess.Popen(
-            [sys.executable, "-P", "-m", "demur.grading.zygote"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
+        self._killed = False
+        self._popen = _spawn()
 
     def wait_until_ready(self) -> None:
         """Raises GraderError when it never will be."""
         if self._read(START_SECONDS) is None:
             self.close()
             raise GraderError("the grading process did not start; it needs math-verify: pip install 'demur[server]'")
+
+    def restart(self) -> None:
+        """Another process in the place of one that is gone. Raises GraderError."""
+        self.close()
+        self._popen = _spawn()
+        if self._killed:  # meanwhile, by another thread
+            self.close()
+        self.wait_until_ready()
+
+    def kill(self) -> None:
+        """End it now and for good; any thread may call this. Whoever waits for a reply gets none."""
+        self._killed = True
+        self._popen.kill()
 
     @property
     def pid(self) -> int:
@@ -41,6 +53,8 @@ class Process:
             raise GraderError("a Grader cannot be used in a fork of the process that started it; start one there")
         request = json.dumps({"op": operation, "args": arguments, "limit": limit}).encode() + b"\n"
         assert self._popen.stdin is not None
+        if self._killed:
+            return None
         try:
             self._popen.stdin.write(request)
             self._popen.stdin.flush()
@@ -65,6 +79,14 @@ class Process:
     def _read(self, seconds: float) -> dict[str, Any] | None:
         stdout = self._popen.stdout
         assert stdout is not None
+        if stdout.closed:
+            return None
         ready, _, _ = select.select([stdout], [], [], seconds)
         line = stdout.readline() if ready else b""
         return json.loads(line) if line else None
+
+
+def _spawn() -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "demur.grading.zygote"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )

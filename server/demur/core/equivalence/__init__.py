@@ -6,7 +6,7 @@ holds the relation. Formulas are compared by value through an `Algebra` (see `de
 
 from demur.core.equivalence.clean import normalise
 from demur.core.equivalence.gold import gold_answers, is_correct
-from demur.core.equivalence.keys import Algebra, answer_key, group_answers, group_by, same_answer
+from demur.core.equivalence.keys import Algebra, answer_key, group_answers, group_by, same_answer, written_key
 from demur.core.equivalence.screen import is_tame
 
 __all__ = [
@@ -19,4 +19,5 @@ __all__ = [
     "is_tame",
     "normalise",
     "same_answer",
+    "written_key",
 ]

@@ -7,6 +7,7 @@ from typing import Protocol
 from demur.core.equivalence.clean import normalise
 from demur.core.equivalence.meaning import Formula, Listing, Meaning, Text, meaning
 from demur.core.equivalence.number import number_key
+from demur.core.equivalence.screen import is_tame
 from demur.core.equivalence.units import PERCENT, Quantity, contradict, scaled_down
 
 
@@ -35,6 +36,29 @@ def answer_key(answer: str, algebra: Algebra | None = None) -> str | None:
     """
     read = meaning(answer)
     return None if read is None else _key(read, algebra)
+
+
+def written_key(answer: str) -> tuple[str | None, bool]:
+    """`answer_key` without algebra, and whether algebra might give another: it does for formulas alone.
+
+    Linear in the length of the answer: about a millisecond for 2,000 characters, 5 for 100,000.
+    """
+    asked = _Asked()
+    return answer_key(answer, asked), asked.anything
+
+
+class _Asked:
+    """An algebra that knows nothing, and remembers whether it was asked for anything that one could know."""
+
+    def __init__(self) -> None:
+        self.anything = False
+
+    def canonical(self, latex: str) -> str | None:
+        self.anything = self.anything or is_tame(latex)
+        return None
+
+    def equal(self, latex: str, other: str) -> bool:
+        return False
 
 
 def same_answer(a: str, b: str, algebra: Algebra | None = None) -> bool:
