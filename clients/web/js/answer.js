@@ -81,11 +81,10 @@ export class AnswerView {
   }
 
   /** The steps of one answer are the same at every threshold that shows it. */
-  #settle({ decision, text, claims }) {
-    const wanted = decision === "answer" ? text : null;
-    if (wanted === this.#settled) return;
-    this.#settled = wanted;
-    this.#steps.settle(wanted === null ? [] : segments(text, claims ?? []));
+  #settle({ text, claims }) {
+    if (text === this.#settled) return;
+    this.#settled = text;
+    this.#steps.settle(text === null ? [] : segments(text, claims ?? []));
   }
 
   #showRest(reply, shown, request) {

@@ -22,9 +22,7 @@ export const isBelow = (confidence, t) => confidence === null || confidence < t;
 
 function contentOf(reply, t) {
   const held = reply.decision === "answer" ? reply : reply.withheld;
-  if (!held) return null;
-  const claims = held.claims && held.claims.map((claim) => ({ ...claim, decision: mark(claim, t) }));
-  return { answer: held.answer, text: held.text, claims };
+  return held ? { answer: held.answer, text: held.text, claims: marked(held.claims, t) } : null;
 }
 
 /** Why to abstain at t, null to answer: the same questions in the same order as the server's. */
@@ -47,9 +45,13 @@ function missingConfidence(content) {
   return content?.claims?.length ? "confidence_invalid" : "confidence_missing";
 }
 
+const marked = (claims, t) => claims && claims.map((claim) => ({ ...claim, decision: mark(claim, t) }));
+
 const mark = (claim, t) => (isBelow(claim.confidence, t) ? "highlight" : "assert");
 
+/** Text that came with an abstention was no answer at any threshold: it stays. */
 function abstaining(reply, t, reason, withheld) {
-  const nothing = { answer: null, text: null, claims: null };
-  return { ...reply, ...nothing, risk_threshold: t, decision: "abstain", reason, withheld };
+  const { text, claims } = reply.decision === "abstain" ? reply : { text: null, claims: null };
+  const kept = { answer: null, text, claims: marked(claims, t) };
+  return { ...reply, ...kept, risk_threshold: t, decision: "abstain", reason, withheld };
 }

@@ -50,7 +50,7 @@ export class Verdict {
     this.#kind(shown.decision);
     setText(this.#label, headline(shown));
     this.#setAnswer(shown.decision === "answer" ? shown.answer : null);
-    const held = shown.decision === "abstain" ? shown.withheld : null;
+    const held = shown.decision === "abstain" && shown.text === null ? shown.withheld : null;
     this.#setCover(held?.text ? wordsIn(held.text) : 0, "withheld");
     this.#setSure(shown.confidence, shown.risk_threshold);
     setText(this.#why, explanation(shown));

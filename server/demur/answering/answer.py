@@ -39,7 +39,7 @@ class GivenClaim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Withheld:
-    """What an abstention did not show."""
+    """What an abstention does not give: the answer, with the text it stands in."""
 
     answer: str | None
     text: str
@@ -115,9 +115,12 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """A reply: answered or abstained, with the confidence either way. After an abstention the text fields are null.
+    """A reply: answered or abstained, with the confidence either way.
 
-    `token_values` is only there when it was asked for and the text of its tokens may be seen.
+    After an abstention `answer` is null. `text` and `claims` then hold what a stream of the same request shows before
+    its end: with one sample, at granularity `claims` and at a risk threshold of 0, the text that was read, which may be
+    cut off; null where there is none, and everywhere else. `token_values` is only there when it was asked for and the
+    text of its tokens may be seen.
     """
 
     id: str
@@ -130,13 +133,26 @@ class Answer:
     risk_threshold: float
     decision: ResponseDecision
     reason: Reason | None
-    answer: str | None
+    answer: Annotated[str | None, Field(description="Null after an abstention.")]
     confidence: float | None
     confidence_source: Literal["verbalized", "critic", "none"]
     aggregation: Aggregation | None
-    text: str | None
-    claims: tuple[GivenClaim, ...] | None
-    withheld: Withheld | None
+    text: Annotated[
+        str | None,
+        Field(
+            description="What a person reads, the answer line aside. After an abstention it is null, except where a "
+            "stream shows text before the decision (one sample, granularity `claims` or `risk_threshold` 0): what was "
+            "shown stays, and `reason` says why it is no answer."
+        ),
+    ]
+    claims: Annotated[
+        tuple[GivenClaim, ...] | None,
+        Field(description="The steps in `text`; null where `text` is, and where the contract has none."),
+    ]
+    withheld: Annotated[
+        Withheld | None,
+        Field(description="With `include_withheld`, after an abstention: all that was read, the answer with it."),
+    ]
     raw: str | None
     token_values: Annotated[tuple[TokenValue, ...] | None, Field(exclude_if=lambda values: values is None)] = None
     samples: SampleReport | None
@@ -193,6 +209,7 @@ def build_answer(identity: Identity, plan: Plan, outcome: Outcome, usage: Usage)
     has_claims = plan.contract == "claims"
     given = tuple(give_claim(claim, plan.risk_threshold) for claim in completion.claims) if has_claims else None
     answered, shown = decision.decision == "answer", may_show(plan, decision)
+    kept = plan.shows_text and bool(completion.text or completion.claims)
     withheld = Withheld(answer=completion.answer, text=completion.text, claims=given)
     return Answer(
         id=identity.id,
@@ -208,8 +225,8 @@ def build_answer(identity: Identity, plan: Plan, outcome: Outcome, usage: Usage)
         confidence=completion.confidence,
         confidence_source="none" if plan.contract == "explicit_risk" else plan.confidence_source,
         aggregation=plan.aggregation if has_claims and plan.confidence_source == "verbalized" else None,
-        text=completion.text if answered else None,
-        claims=given if answered else None,
+        text=completion.text if answered or kept else None,
+        claims=given if answered or kept else None,
         withheld=withheld if shown and not answered else None,
         raw=outcome.raw if plan.include_raw and shown else None,
         token_values=outcome.token_values if plan.include_token_values and shown else None,

@@ -34,12 +34,16 @@ class Plan:
     include_token_values: bool
 
     @property
+    def shows_text(self) -> bool:
+        """Whether the visible text is the caller's whatever the decision: a single sample, with claims that carry
+        their doubts beside them or at a threshold that nothing falls below."""
+        at_no_risk = self.risk_threshold == 0 and self.contract != "explicit_risk"
+        return self.samples == 1 and (self.granularity == "claims" or at_no_risk)
+
+    @property
     def live(self) -> bool:
         """Whether text may be shown before the decision: nothing that is shown could still be withheld."""
-        if self.samples > 1:
-            return False
-        at_no_risk = self.risk_threshold == 0 and self.contract != "explicit_risk"
-        return self.granularity == "claims" or at_no_risk or self.include_withheld
+        return self.shows_text or (self.samples == 1 and self.include_withheld)
 
     @property
     def rule(self) -> SelectionRule:

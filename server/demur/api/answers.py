@@ -21,7 +21,8 @@ ANSWER: TypeAdapter[Answer] = TypeAdapter(Answer)
 
 _STREAM = (
     "the events `progress`, `delta`, `claim`, `reset` and `sample` while the answer is made, then `answer` with the "
-    "whole reply, or `error`. No event carries text that may still be withheld."
+    "whole reply, or `error`. No event carries text that may still be withheld: what `delta` and `claim` showed is "
+    "also in the whole reply, whatever its decision."
 )
 _EVENTS = one_of_events(
     progress={"type": "object", "properties": {"tokens": {"type": "integer"}}, "required": ["tokens"]},

@@ -111,7 +111,8 @@ class Screen:
             self._console.print(legend())
         if answer.withheld is not None:
             self._console.print(Text("\nWithheld:", style="bold"))
-            self._print_from(0, answer.withheld.text, answer.withheld.claims)
+            if answer.text is None:
+                self._print_from(0, answer.withheld.text, answer.withheld.claims)
             self._console.print(Text(f"Answer: {clean_line(answer.withheld.answer or 'none')}"))
 
     def _print_from(self, start: int, text: str | None, claims: tuple[Claim, ...]) -> None:

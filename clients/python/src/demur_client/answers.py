@@ -25,9 +25,11 @@ class Answer:
     """One reply of the server. True in a condition when it answers, false when it abstains.
 
     `confidence` and `risk_threshold` are probabilities in [0, 1]; `confidence` is None where the model wrote none
-    that can be read, and for the explicit_risk contract. After an abstention `answer` and `text` are None and
-    `claims` is empty; `reason` says why, and `withheld` holds them if the caller asked with
-    `include_withheld=True` and the operator allows it. `created` is in seconds since 1970.
+    that can be read, and for the explicit_risk contract. After an abstention `answer` is None and `reason` says
+    why; `text` is None and `claims` is empty, except where a stream shows text before the decision (one sample,
+    granularity claims or a threshold of 0) and the output then holds no answer, as when it was cut off: what was
+    shown stays. `withheld` holds all that was read if the caller asked with `include_withheld=True` and the operator
+    allows it. `created` is in seconds since 1970.
     """
 
     id: str

@@ -76,7 +76,7 @@ class Transcript:
 
     @property
     def text(self) -> str:
-        """The text so far, void where the final answer abstains."""
+        """The text so far; the final answer holds it too, also where it abstains."""
         self._text = ["".join(self._text)]
         return self._text[0]
 

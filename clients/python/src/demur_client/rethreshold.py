@@ -20,9 +20,10 @@ def redecide(answer: Answer, t: float) -> Answer:
             "this answer was given under the explicit_risk contract: its threshold was part of the prompt and it "
             "has no confidence to compare; ask again with the other risk_threshold"
         )
+    answer = replace(answer, claims=_marked(answer.claims, t))
     content = Content(answer.answer, answer.text, answer.claims) if answer else answer.withheld
     if content is not None:
-        content = replace(content, claims=tuple(replace(c, decision=_mark(c, t)) for c in content.claims))
+        content = replace(content, claims=_marked(content.claims, t))
     reason = _reason(answer, content, t)
     if reason is not None:
         return _abstaining(answer, t, reason, content)
@@ -58,6 +59,10 @@ def _no_confidence(content: Content | None) -> Reason:
     return "confidence_invalid" if content is not None and content.claims else "confidence_missing"
 
 
+def _marked(claims: tuple[Claim, ...], t: float) -> tuple[Claim, ...]:
+    return tuple(replace(claim, decision=_mark(claim, t)) for claim in claims)
+
+
 def _mark(claim: Claim, t: float) -> ClaimDecision:
     return "highlight" if claim.confidence is None or claim.confidence < t else "assert"
 
@@ -76,14 +81,16 @@ def _answering(answer: Answer, t: float, content: Content) -> Answer:
 
 
 def _abstaining(answer: Answer, t: float, reason: Reason, content: Content | None) -> Answer:
+    """Text that came with an abstention was no answer at any threshold: it stays."""
+    kept = not answer and answer.text is not None
     return replace(
         answer,
         risk_threshold=t,
         decision="abstain",
         reason=reason,
         answer=None,
-        text=None,
-        claims=(),
+        text=answer.text if kept else None,
+        claims=answer.claims if kept else (),
         withheld=content,
     )
 

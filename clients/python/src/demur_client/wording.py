@@ -19,8 +19,6 @@ def percent(p: float | None) -> str:
 
 def plain(answer: Answer) -> str:
     """The whole answer as text: its steps with their confidences, then the verdict."""
-    if not answer:
-        return verdict(answer)
     pieces = segments(answer.text or "", answer.claims)
     lines = [line for piece, claim in pieces for line in piece_lines(piece, claim)]
     return "\n".join([*lines, "", verdict(answer)]) if lines else verdict(answer)

@@ -24,7 +24,11 @@ _ABSTAINED: Mapping[Reason, str] = {
 
 
 def content(answer: Answer) -> str:
-    """What a person reads: the text with the answer after it, or a sentence that says why there is none."""
+    """What a person reads: the text with the answer after it, or a sentence that says why there is none.
+
+    It comes after the decision, so an abstention shows its sentence alone; text that is shown all the same is in
+    `demur`.
+    """
     if answer.decision == "abstain":
         return abstention(answer)
     return f"{answer.text}\n\nAnswer: {answer.answer}" if answer.text else answer.answer or ""
