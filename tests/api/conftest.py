@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -64,13 +65,16 @@ def build(
     *,
     manifest: dict[str, Any] | None = None,
     critic: ScriptedCritic | None = None,
+    clock: Callable[[], float] = time.monotonic,
     **settings: Any,
 ) -> Server:
     """The server that the wire vectors assume, with differences."""
     engine = engine or ScriptedEngine()
     model = {"name": "demur-test", "calibrated": True, "contracts": ["response", "claims", "explicit_risk"]}
     described = Manifest.model_validate(model | (manifest or {}))
-    return Server(create_app(engine, described, Settings(**settings), critic=critic), engine, critic=critic)
+    return Server(
+        create_app(engine, described, Settings(**settings), critic=critic, clock=clock), engine, critic=critic
+    )
 
 
 @contextmanager

@@ -112,8 +112,7 @@ class Answerer:
                     if not shown and throttle.due():
                         yield Progress(written(current))
         finally:
-            order.tokens += len(wanted.prompt.token_ids or ()) or order.prompt_tokens
-            order.tokens += written(current)
+            order.spend(written(current), usage_of(current).prompt_tokens)
 
     async def _prepare(self, order: Order, answer_id: str, first: int) -> Draw:
         question, plan = order.question, order.plan
@@ -127,6 +126,8 @@ class Answerer:
         except EngineError as error:  # too long, or refused by the model's chat template: the caller can change it
             raise InvalidRequest(str(error), question.param) from error
         sampling = fit(plan, prompt, self.engine.max_model_len)
+        if prompt.token_ids is not None:
+            order.read(len(prompt.token_ids))
         samplings = [numbered(sampling, first + i) for i in range(plan.samples)]
         decides = plan.confidence_source == "critic"
         return Draw(prompt, samplings, answer_id, first, self._valuer if decides else None, order.span)

@@ -1,5 +1,7 @@
 """A question that was checked, with its clock running: what the answerer works on."""
 
+from collections.abc import Callable
+
 from demur.answering.asked import Question
 from demur.answering.deadline import Deadline
 from demur.answering.plan import Plan
@@ -10,8 +12,9 @@ CHARS_PER_TOKEN = 4
 
 
 class Order:
-    """One request. `tokens` is what it has cost so far, prompt and output, also when it is given up half-way.
+    """One request. `prompt_tokens` is an estimate until `read` is told.
 
+    `on_prompt` is called when the prompt is known and nothing has been generated; what it raises ends the request.
     `span` is the request in the operator's traces, `caller` tells callers apart.
     """
 
@@ -19,14 +22,29 @@ class Order:
         self.question = question
         self.plan = plan
         self.deadline = Deadline(plan.timeout)
-        self.tokens = 0
+        self.prompt_tokens = sum(len(turn["content"]) for turn in question.turns) // CHARS_PER_TOKEN + 1
+        self.on_prompt: Callable[[], None] | None = None
         self.span = span
         self.caller = caller
+        self._began = False
+        self._written = 0
 
     @property
-    def prompt_tokens(self) -> int:
-        """An estimate."""
-        return sum(len(turn["content"]) for turn in self.question.turns) // CHARS_PER_TOKEN + 1
+    def tokens(self) -> int:
+        """What it has cost so far, the prompt once and all output, also when it is given up half-way."""
+        return self._written + (self.prompt_tokens if self._began else 0)
+
+    def read(self, prompt_tokens: int) -> None:
+        """The engine has made the prompt ready."""
+        self.prompt_tokens = prompt_tokens
+        if self.on_prompt is not None:
+            self.on_prompt()
+
+    def spend(self, written: int, prompt_tokens: int | None) -> None:
+        """Some samples were drawn, and are over; where the engine counts the prompt, it says how long it was."""
+        self._began = True
+        self._written += written
+        self.prompt_tokens = prompt_tokens or self.prompt_tokens
 
     def most_tokens(self, choices: int, max_model_len: int | None) -> int:
         """What it may take at most while it is answered `choices` times: the prompt once, each sample in full."""

@@ -1,6 +1,7 @@
 """The app, made by a factory: engine and model in, FastAPI out. Nothing starts before the app is served."""
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Protocol, runtime_checkable
@@ -65,20 +66,22 @@ def create_app(
     grader: Grader | None = None,
     critic: Critic | None = None,
     tracer: Tracer | None = None,
+    clock: Callable[[], float] = time.monotonic,
 ) -> FastAPI:
     """An app that answers with `engine` under `manifest`. The caller owns engine, grader and critic, and closes them.
 
     A running `grader` tells which formulas among the answers of a vote are equal. `critic` is the one that the
     manifest describes.
 
-    With a `tracer` requests and samples are recorded; who made it sends them.
+    With a `tracer` requests and samples are recorded; who made it sends them. `clock` gives the seconds that limits
+    per minute go by; it never goes back.
 
     Raises KeysError when the settings name keys that cannot be read.
 
     `app.state.context.vitals.on_death` takes what has to happen when the engine dies.
     """
     settings = settings or Settings()
-    context = _context(Answerer(engine, manifest, settings, grader=grader, critic=critic))
+    context = _context(Answerer(engine, manifest, settings, grader=grader, critic=critic), clock)
     if isinstance(engine, CountsRunning):
         context.metrics.watch_engine(lambda: engine.running)
     if isinstance(engine, HasUpstreams):
@@ -104,7 +107,7 @@ def create_app(
     return app
 
 
-def _context(answerer: Answerer) -> Context:
+def _context(answerer: Answerer, clock: Callable[[], float]) -> Context:
     metrics, vitals, settings = Metrics(), Vitals(answerer.engine), answerer.settings
     admission = Admission(
         Load(settings.max_running_samples, settings.max_running_tokens),
@@ -115,7 +118,7 @@ def _context(answerer: Answerer) -> Context:
     metrics.watch_ready(lambda: vitals.ready)
     metrics.watch_grading(lambda: answerer.keys.waiting)
     keys = KeyRing(settings.keys_file, settings.keys) if settings.guarded else None
-    return Context(answerer, metrics, vitals, admission, Callers(keys, settings, metrics))
+    return Context(answerer, metrics, vitals, admission, Callers(keys, settings, metrics, clock=clock))
 
 
 @asynccontextmanager

@@ -1,6 +1,5 @@
-"""Who asks: the key that a request shows, what it allows, and how much of that is used up."""
+"""Who asks: the key that a request shows, and what it allows."""
 
-import math
 import time
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
@@ -8,10 +7,8 @@ from typing import Any
 
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
-from limits import RateLimitItemPerMinute
-from limits.storage import MemoryStorage
-from limits.strategies import FixedWindowRateLimiter, MovingWindowRateLimiter
 
+from demur.api.allowance import Allowance
 from demur.api.errors import ApiError
 from demur.keys import Key, KeyRing
 from demur.observability import Metrics
@@ -46,15 +43,18 @@ class KeyedRoute(APIRoute):
 class Callers:
     """The callers of one server; all are the same one where there are no keys. Limits count for this process."""
 
-    def __init__(self, keys: KeyRing | None, settings: Settings, metrics: Metrics) -> None:
+    def __init__(
+        self,
+        keys: KeyRing | None,
+        settings: Settings,
+        metrics: Metrics,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._keys = keys
         self._settings = settings
         self._metrics = metrics
-        self._requests: MovingWindowRateLimiter | None = None
-        self._tokens: FixedWindowRateLimiter | None = None
-        if keys is not None:
-            storage = MemoryStorage()
-            self._requests, self._tokens = MovingWindowRateLimiter(storage), FixedWindowRateLimiter(storage)
+        self.allowance = Allowance(metrics, clock)
 
     def identify(self, request: Request) -> Caller:
         """Raises ApiError: 401 without a key that opens, 429 after too many requests of one key."""
@@ -67,7 +67,7 @@ class Callers:
             raise ApiError(
                 401, "authentication", _WHO if not scheme else _WRONG, headers={"www-authenticate": "Bearer"}
             )
-        self._count_request(key)
+        self.allowance.count_request(key)
         return Caller(key.id, key)
 
     def settings_for(self, caller: Caller) -> Settings:
@@ -82,37 +82,6 @@ class Callers:
             }
         )
 
-    def check_tokens(self, caller: Caller) -> None:
-        """Raises ApiError 429 when the tokens of the caller's minute are used up."""
-        if self._tokens is None or (limit := _per_minute(caller.key, "tokens_per_minute")) is None:
-            return
-        if not self._tokens.test(limit, "tokens", caller.name):
-            resets = self._tokens.get_window_stats(limit, "tokens", caller.name).reset_time
-            self._refuse("tokens_per_minute", limit, resets)
-
-    def spend(self, caller: Caller, tokens: int) -> None:
-        """Count what was read and written for the caller. More than is left is possible, once."""
-        if self._tokens is not None and tokens and (limit := _per_minute(caller.key, "tokens_per_minute")):
-            self._tokens.hit(limit, "tokens", caller.name, cost=tokens)
-
-    def _count_request(self, key: Key) -> None:
-        if self._requests is None or (limit := _per_minute(key, "requests_per_minute")) is None:
-            return
-        if not self._requests.hit(limit, "requests", key.id):
-            resets = self._requests.get_window_stats(limit, "requests", key.id).reset_time
-            self._refuse("requests_per_minute", limit, resets)
-
-    def _refuse(self, reason: str, limit: RateLimitItemPerMinute, resets: float) -> None:
-        self._metrics.refused.labels(reason).inc()
-        pause = max(1, math.ceil(resets - time.time()))
-        message = f"this key has {limit.amount} {reason.partition('_')[0]} a minute; they are used up"
-        raise ApiError(429, "rate_limited", message, headers={"retry-after": str(pause)})
-
 
 _WHO = "this server wants a key: Authorization: Bearer KEY"
 _WRONG = "no such key"
-
-
-def _per_minute(key: Key | None, name: str) -> RateLimitItemPerMinute | None:
-    amount = None if key is None else getattr(key, name)
-    return None if amount is None else RateLimitItemPerMinute(amount)

@@ -46,13 +46,10 @@ class Context:
         """
         caller, longest = _caller(request), self.answerer.engine.max_model_len
         load = Load(choices * order.plan.samples, order.most_tokens(choices, longest))
-        self.callers.check_tokens(caller)
-        try:
+        with self.callers.allowance.tokens_for(caller.key, order, lambda: order.most_tokens(choices, longest)):
             async with self.admission.admitted(caller.name, load, order.deadline, at_most=caller.concurrent_samples):
                 order.span.happened("admitted")
                 yield
-        finally:
-            self.callers.spend(caller, order.tokens)
 
     def record(self, request: Request, final: Final) -> None:
         """Count an answer, and put what is no text of it into the request's log line."""
