@@ -93,8 +93,8 @@ class Metrics:
         )
         self.refused = Counter(
             "demur_refused",
-            "Requests turned away at the door: no_key, queue_full, pushed_out for another caller, stopping, "
-            "requests_per_minute, tokens_per_minute.",
+            "Requests turned away at the door: no_key, keys_stale, queue_full, pushed_out for another caller, "
+            "stopping, requests_per_minute, tokens_per_minute.",
             ["reason"],
             registry=registry,
         )
@@ -141,6 +141,11 @@ class Metrics:
     def watch_grading(self, waiting: Callable[[], float]) -> None:
         """Expose how many answers wait to be compared by value."""
         self._watch("demur_grading_waiting", "Answers of votes that wait until their formulas are compared.", waiting)
+
+    def watch_keys(self, age: Callable[[], float]) -> None:
+        """Expose how old what is known of the keys is."""
+        meaning = "Seconds since the keys in use were last seen to be those of the keys file; 0 without such a file."
+        self._watch("demur_keys_age_seconds", meaning, age)
 
     def watch_admission(self, door: Door) -> None:
         """Expose how full the server is, beside its limits."""

@@ -76,6 +76,9 @@ class Settings(BaseSettings):
 
     keys_file: Path | None = Field(default=None, description="Callers need one of the keys in it; see demur keys.")
     keys: str | None = Field(default=None, description="The same as the text of such a file.", repr=False)
+    keys_max_age: Seconds = Field(
+        default=900.0, description="Seconds for which keys still open whose file cannot be read any more."
+    )
     allow_anonymous: bool = Field(
         default=False, description="Serve without keys even on an address that others can reach."
     )

@@ -117,17 +117,26 @@ def _context(answerer: Answerer, clock: Callable[[], float]) -> Context:
     metrics.watch_admission(admission)
     metrics.watch_ready(lambda: vitals.ready)
     metrics.watch_grading(lambda: answerer.keys.waiting)
-    keys = KeyRing(settings.keys_file, settings.keys) if settings.guarded else None
+    keys = _key_ring(settings, clock) if settings.guarded else None
+    metrics.watch_keys(lambda: 0.0 if keys is None else keys.age)
     return Context(answerer, metrics, vitals, admission, Callers(keys, settings, metrics, clock=clock))
+
+
+def _key_ring(settings: Settings, clock: Callable[[], float]) -> KeyRing:
+    return KeyRing(settings.keys_file, settings.keys, max_age=settings.keys_max_age, clock=clock)
 
 
 @asynccontextmanager
 async def _watching(app: FastAPI) -> AsyncGenerator[None, None]:
-    watching = asyncio.create_task(app.state.context.vitals.watch(CHECK_INTERVAL))
+    context: Context = app.state.context
+    watching = [
+        asyncio.create_task(context.vitals.watch(CHECK_INTERVAL)),
+        asyncio.create_task(context.callers.watch_keys()),
+    ]
     try:
         yield
     finally:
-        await cancel(watching)
+        await cancel(*watching)
 
 
 async def _reply_with_error(request: Request, error: Exception) -> JSONResponse:

@@ -34,7 +34,7 @@ class KeyedRoute(APIRoute):
         handle = super().get_route_handler()
 
         async def handle_known(request: Request) -> Response:
-            request.scope["state"]["caller"] = request.app.state.context.callers.identify(request)
+            request.scope["state"]["caller"] = await request.app.state.context.callers.identify(request)
             return await handle(request)
 
         return handle_known
@@ -56,12 +56,13 @@ class Callers:
         self._metrics = metrics
         self.allowance = Allowance(metrics, clock)
 
-    def identify(self, request: Request) -> Caller:
-        """Raises ApiError: 401 without a key that opens, 429 after too many requests of one key."""
+    async def identify(self, request: Request) -> Caller:
+        """Raises ApiError: 401 without a key that opens, 429 after too many requests of one key, 503 when it is not
+        known any more whether the key still opens."""
         if self._keys is None:
             return Caller()
         scheme, _, shown = request.headers.get("authorization", "").partition(" ")
-        key = self._keys.find(shown.strip()) if scheme.lower() == "bearer" else None
+        key = await self._find(self._keys, shown.strip()) if scheme.lower() == "bearer" else None
         if key is None:
             self._metrics.refused.labels("no_key").inc()
             raise ApiError(
@@ -69,6 +70,19 @@ class Callers:
             )
         self.allowance.count_request(key)
         return Caller(key.id, key)
+
+    async def watch_keys(self) -> None:
+        """Follow the file of keys for ever."""
+        if self._keys is not None:
+            await self._keys.watch()
+
+    async def _find(self, keys: KeyRing, shown: str) -> Key | None:
+        await keys.refresh()
+        key = keys.find(shown)
+        if key is not None and not keys.trusts(key):
+            self._metrics.refused.labels("keys_stale").inc()
+            raise ApiError(503, "unavailable", _STALE, headers={"retry-after": "10"})
+        return key
 
     def settings_for(self, caller: Caller) -> Settings:
         """The server's settings within what the caller's key allows."""
@@ -85,3 +99,4 @@ class Callers:
 
 _WHO = "this server wants a key: Authorization: Bearer KEY"
 _WRONG = "no such key"
+_STALE = "the server cannot read its keys any more, and does not know whether this one still opens"

@@ -6,7 +6,8 @@ from typing import Annotated, NoReturn
 import typer
 
 from demur.keys.file import KeyFile, Keys, KeysError
-from demur.keys.key import Key, make_key
+from demur.keys.key import LARGEST, Key, make_key
+from demur.named_file import shown
 
 app = typer.Typer(
     help="Keys for callers, kept as hashes in a file that a running server follows.",
@@ -15,7 +16,7 @@ app = typer.Typer(
     pretty_exceptions_show_locals=False,
 )
 File = Annotated[Path, typer.Option("--file", "-f", envvar="DEMUR_KEYS_FILE", help="The file of keys.")]
-Most = typer.Option(min=1, show_default="no limit")
+Most = typer.Option(min=1, max=LARGEST, show_default="no limit")
 
 
 @app.command()
@@ -60,15 +61,20 @@ def list_keys(file: File) -> None:
 def revoke(
     which: Annotated[str, typer.Argument(metavar="ID|NAME", help="As `demur keys list` shows it.")], file: File
 ) -> None:
-    """Take a key out of the file. Requests that are already running are finished."""
+    """Take a key out of the file. Requests that are already running are finished.
+
+    What reads the file, by this name or by another and as whatever user, reads the new one; where that cannot be,
+    nothing is changed, and the exit status is 1.
+    """
 
     def without(keys: Keys) -> Keys:
         found = [key for key in keys if key.id == which] or [key for key in keys if key.name == which]
         if len(found) != 1:
-            raise KeysError(f"{file}: {'no key' if not found else 'more than one key'} {which!r}")
+            raise KeysError(f"{shown(file)}: {'no key' if not found else 'more than one key'} {which!r}")
         return tuple(key for key in keys if key not in found)
 
     try:
+        KeyFile(file).read()
         KeyFile(file).change(without)
     except KeysError as error:
         _fail(str(error))

@@ -12,7 +12,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 PREFIX = "dmr"
-Most = Annotated[int | None, Field(ge=1)]
+LARGEST = 10**12
+Most = Annotated[int | None, Field(ge=1, le=LARGEST)]
 
 
 def _printable(name: str) -> str:
@@ -33,7 +34,7 @@ class Key(BaseModel):
     id: Annotated[str, Field(pattern=r"^[0-9a-f]{8}$")]
     name: Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_printable)]
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-    created: str = ""
+    created: Annotated[str, Field(max_length=40), AfterValidator(_printable)] = ""
     requests_per_minute: Most = None
     tokens_per_minute: Most = None
     concurrent_samples: Most = None

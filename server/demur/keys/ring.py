@@ -1,54 +1,166 @@
 """All keys that open one server, looked up by what a caller shows."""
 
+import asyncio
 import logging
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
+from threading import Thread
 
 from demur.keys.file import KeyFile, Keys, KeysError, read_keys
 from demur.keys.key import Key, id_in
 
 logger = logging.getLogger(__name__)
 
+INTERVAL = 1.0
+"""Seconds between two looks at the file when nobody shows a key, and between two tries to read one that is broken."""
+PATIENCE = 0.25
+"""Seconds that callers wait for one look at the file at most: a network mount may hang."""
+MAX_AGE = 900.0
+"""Seconds for which keys are used whose file cannot be read any more."""
+
 _NOBODYS = Key(id="00000000", name="nobody", sha256="0" * 64)
 
 
 class KeyRing:
-    """Keys of a file, of the text of one, or of both. A file that changed is read again at the next look-up.
+    """Keys of a file, of the text of one, or of both. A file that changed is read again by the next `refresh`.
 
-    Raises KeysError when it is made. Later a file that cannot be read any more leaves the keys as they were, and an
-    error in the log.
+    A file that is gone, broken or does not answer leaves the keys as they were for `max_age` seconds, with an error in
+    the log; then its keys open nothing until it can be read: a revocation may be what cannot be read. Raises KeysError
+    when it is made. `clock` gives seconds and never goes back.
     """
 
-    def __init__(self, path: Path | None = None, text: str | None = None) -> None:
-        self._given = () if text is None else read_keys(text, "DEMUR_KEYS")
-        self._file = None if path is None else KeyFile(path)
-        self._seen = self._look()
-        self._keys = self._by_id(() if self._file is None else self._file.read())
+    def __init__(
+        self,
+        path: Path | None = None,
+        text: str | None = None,
+        *,
+        max_age: float = MAX_AGE,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._given = _by_id(() if text is None else read_keys(text, "DEMUR_KEYS"))
+        self._file = None if path is None else _Followed(KeyFile(path), max_age, clock)
+        self._max_age = max_age
+        self._clock = clock
+        self._looking: Future[None] | None = None
+        self._began = 0.0
+        self._hangs = False
+
+    @property
+    def age(self) -> float:
+        """Seconds since the keys were last seen to be those of the file; 0 without a file."""
+        return 0.0 if self._file is None else self._clock() - self._file.current_at
 
     def find(self, text: str) -> Key | None:
-        """The key that `text` is."""
-        if self._file is not None and (seen := self._look()) != self._seen:
-            self._seen = seen
-            self._reload(self._file)
-        key = self._keys.get(id_in(text), _NOBODYS)
+        """The key that `text` is, as far as is known now."""
+        of_file = {} if self._file is None else self._file.keys
+        key_id = id_in(text)
+        key = of_file.get(key_id) or self._given.get(key_id, _NOBODYS)
         return key if key.opens_with(text) else None
 
-    def _look(self) -> object:
-        """What changes whenever the file does."""
+    def trusts(self, key: Key) -> bool:
+        """Whether a key that was found opens anything: not when its file could not be read for too long."""
+        return self._given.get(key.id) == key or self.age <= self._max_age
+
+    async def refresh(self) -> None:
+        """Look at the file once, in a thread of its own; returns at the latest when callers waited long enough."""
         if self._file is None:
-            return None
-        try:
-            found = self._file.path.stat()
-        except OSError:
-            return "gone"
-        return found.st_ino, found.st_mtime_ns, found.st_size
+            return
+        if self._looking is None or self._looking.done():
+            self._looking, self._began = self._begin(self._file), self._clock()
+        left = self._began + PATIENCE - self._clock()
+        if left > 0:
+            await asyncio.wait({asyncio.wrap_future(self._looking)}, timeout=left)
+        hung, self._hangs = self._hangs, not self._looking.done()
+        if self._hangs and not hung:
+            logger.error("the file of keys does not answer", extra={"fields": {"seconds": PATIENCE}})
 
-    def _reload(self, file: KeyFile) -> None:
+    async def watch(self) -> None:
+        """Refresh for ever, so that what is wrong with the file shows though nobody asks."""
+        while True:
+            await self.refresh()
+            await asyncio.sleep(INTERVAL)
+
+    def _begin(self, file: "_Followed") -> Future[None]:
+        done: Future[None] = Future()
+
+        def look() -> None:
+            try:
+                file.look()
+            finally:
+                done.set_result(None)
+
         try:
-            self._keys = self._by_id(file.read())
+            Thread(target=look, daemon=True, name="demur-keys").start()
+        except RuntimeError:  # no thread is to be had just now: the next look tries again
+            done.set_result(None)
+        return done
+
+
+class _Followed:
+    """The keys of a file as it was at the last look. Only one thread looks at a time."""
+
+    def __init__(self, file: KeyFile, max_age: float, clock: Callable[[], float]) -> None:
+        self._file = file
+        self._max_age = max_age
+        self._clock = clock
+        self._problem: str | None = None
+        self._tried = clock()
+        keys, found = file.look()
+        self._had_a_name = found.st_nlink > 0
+        self._seen: object = _identity(found)
+        self.keys = _by_id(keys)
+        self.current_at = clock()
+
+    def look(self) -> None:
+        """Read the file if it changed. Never raises; what is wrong is logged when it begins."""
+        now, seen = self._clock(), _look_at(self._file.path)
+        if seen == self._seen:
+            if self._problem is None:
+                self.current_at = now
+                return
+            if now < self._tried + INTERVAL:
+                return
+        self._seen, self._tried = seen, now
+        try:
+            keys, found = self._file.look()
+            self._check_name(found)
         except KeysError as error:
-            logger.error("the keys were not read again", extra={"fields": {"cause": str(error)}})
-        else:
-            logger.info("the keys were read again", extra={"fields": {"keys": len(self._keys)}})
+            self._fail(str(error))
+            return
+        self.keys, self.current_at = _by_id(keys), now
+        self._seen, self._problem = _identity(found), None
+        logger.info("the keys were read again", extra={"fields": {"keys": len(keys)}})
 
-    def _by_id(self, of_file: Keys) -> dict[str, Key]:
-        return {key.id: key for key in (*self._given, *of_file)}
+    def _check_name(self, found: os.stat_result) -> None:
+        """A file that is mounted by itself stays what it was when it is replaced where it comes from."""
+        if self._had_a_name and found.st_nlink == 0:
+            raise KeysError(
+                f"{self._file.path} was deleted or replaced where it comes from, and what is mounted here is the old "
+                "one: mount its folder instead"
+            )
+
+    def _fail(self, problem: str) -> None:
+        if problem != self._problem:
+            left = max(0.0, self.current_at + self._max_age - self._clock())
+            fields = {"cause": problem, "seconds_until_they_open_nothing": round(left)}
+            logger.error("the keys were not read again", extra={"fields": fields})
+        self._problem = problem
+
+
+def _look_at(path: Path) -> object:
+    """What changes whenever the file does."""
+    try:
+        return _identity(os.stat(path))
+    except OSError as error:
+        return error.errno
+
+
+def _identity(found: os.stat_result) -> object:
+    return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_nlink
+
+
+def _by_id(keys: Keys) -> dict[str, Key]:
+    return {key.id: key for key in keys}
