@@ -66,6 +66,9 @@ def serve(
     risk_threshold: Annotated[
         float | None, typer.Option("--risk-threshold", "-t", help="For requests that name none. (default: 0.5)")
     ] = None,
+    min_risk_threshold: Annotated[
+        float | None, typer.Option(min=0, max=1, help="The lowest one that a request may name. (default: 0)")
+    ] = None,
     engine: Annotated[
         Literal["vllm", "openai", "scripted"] | None,
         typer.Option(help="openai: hosts that speak its protocol; scripted: a demo without a model. (default: vllm)"),
@@ -112,6 +115,7 @@ def serve(
         "host": host,
         "port": port,
         "risk_threshold": risk_threshold,
+        "min_risk_threshold": min_risk_threshold,
         "engine": engine,
         "upstreams": upstream,
         "manifest": manifest,

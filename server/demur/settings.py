@@ -59,6 +59,9 @@ class Settings(BaseSettings):
     manifest: Path | None = Field(default=None, description="The model's demur.json, where engine openai serves it.")
 
     risk_threshold: Probability = Field(default=0.5, description="Used where a request names none.")
+    min_risk_threshold: Probability = Field(
+        default=0.0, description="The lowest risk threshold of any request; a key may have a higher one."
+    )
     force_contract: Literal["auto", "always", "never"] = Field(
         default="auto",
         description="Force the output form by structured outputs; auto: unless the model is calibrated.",
@@ -71,7 +74,8 @@ class Settings(BaseSettings):
     )
     allow_withheld: bool | None = Field(
         default=None,
-        description="Whether callers may see withheld text; by default on a loopback address, or as their key says.",
+        description="Whether callers may see withheld text; by default on a loopback address unless there is a "
+        "min_risk_threshold, or as their key says.",
     )
 
     keys_file: Path | None = Field(default=None, description="Callers need one of the keys in it; see demur keys.")
@@ -113,7 +117,9 @@ class Settings(BaseSettings):
 
     @property
     def withheld_allowed(self) -> bool:
-        return is_loopback(self.host) if self.allow_withheld is None else self.allow_withheld
+        if self.allow_withheld is not None:
+            return self.allow_withheld
+        return is_loopback(self.host) and not self.min_risk_threshold
 
     @property
     def guarded(self) -> bool:

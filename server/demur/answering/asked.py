@@ -60,12 +60,20 @@ class Asked(BaseModel):
     ] = None
     granularity: Annotated[
         Granularity | None,
-        Field(description="The level of the decision. `claims` needs the claims contract, and is its default."),
+        Field(
+            description="The level of the decision. `claims` needs the claims contract, and is its default; 403 for "
+            "callers with a least risk threshold, whose default is `response`."
+        ),
         NotNull(),
     ] = None
     risk_threshold: Annotated[
         float | None,
-        Field(ge=0, le=1, description="Abstain if and only if the confidence is below this."),
+        Field(
+            ge=0,
+            le=1,
+            description="Abstain if and only if the confidence is below this. 403 where it is less than the operator, "
+            "or the caller's key, has set as the least; left out, it is at least that.",
+        ),
         NotNull(),
     ] = None
     aggregation: Annotated[

@@ -67,12 +67,13 @@ def make_plan(question: Question, manifest: Manifest, settings: Settings, *, cri
     _check_question(question, settings)
     _check_permissions(asked, settings)
     _check_critic(asked, critic)
-    contract = _contract(asked, manifest)
-    granularity = _granularity(asked, contract)
+    _check_floor(asked, settings)
+    contract = _contract(asked, manifest, settings)
+    granularity = _granularity(asked, contract, settings)
     return Plan(
         contract=contract,
         granularity=granularity,
-        risk_threshold=settings.risk_threshold if asked.risk_threshold is None else asked.risk_threshold,
+        risk_threshold=risk_threshold(asked, settings),
         aggregation=_aggregation(asked, contract, manifest),
         confidence_source=_confidence_source(asked, contract, granularity),
         samples=asked.samples,
@@ -86,6 +87,21 @@ def make_plan(question: Question, manifest: Manifest, settings: Settings, *, cri
         include_raw=asked.include_raw,
         include_token_values=asked.include_token_values,
     )
+
+
+def risk_threshold(asked: Asked, settings: Settings) -> float:
+    """The caller's, else the operator's."""
+    return default_threshold(settings) if asked.risk_threshold is None else asked.risk_threshold
+
+
+def default_threshold(settings: Settings) -> float:
+    """What a request that names none gets: the operator's, unless this caller has to ask for more."""
+    return max(settings.risk_threshold, settings.min_risk_threshold)
+
+
+def is_bounded(settings: Settings) -> bool:
+    """Whether this caller may only see what reaches a threshold that somebody else has set."""
+    return settings.min_risk_threshold > 0 and not settings.withheld_allowed
 
 
 def fit(plan: Plan, prompt: Prompt, max_model_len: int | None) -> Sampling:
@@ -150,17 +166,37 @@ def _check_permissions(asked: Asked, settings: Settings) -> None:
         raise InvalidRequest(f"samples may be at most {settings.max_samples}", "samples")
 
 
-def _contract(asked: Asked, manifest: Manifest) -> Contract:
+def _check_floor(asked: Asked, settings: Settings) -> None:
+    least = settings.min_risk_threshold
+    if asked.risk_threshold is not None and asked.risk_threshold < least:
+        raise NotAllowed(f"you may ask with a risk_threshold of {least:g} or more", "risk_threshold")
+
+
+def _contract(asked: Asked, manifest: Manifest, settings: Settings) -> Contract:
     contract = asked.contract or manifest.contracts[0]
     if contract not in manifest.contracts:
         raise InvalidRequest(f"this model has the contracts {', '.join(manifest.contracts)}", "contract")
+    if contract == "explicit_risk" and is_bounded(settings):
+        raise NotAllowed(
+            f"you may only see what reaches a risk_threshold of {settings.min_risk_threshold:g}, and answers under the "
+            "explicit_risk contract state no confidence",
+            "contract",
+        )
     return contract
 
 
-def _granularity(asked: Asked, contract: Contract) -> Granularity:
+def _granularity(asked: Asked, contract: Contract, settings: Settings) -> Granularity:
     if asked.granularity == "claims" and contract != "claims":
         raise InvalidRequest(f"the {contract} contract has no claims to decide on; use 'response'", "granularity")
-    return asked.granularity or ("claims" if contract == "claims" else "response")
+    if asked.granularity == "claims" and is_bounded(settings):
+        raise NotAllowed(
+            f"you may only see what reaches a risk_threshold of {settings.min_risk_threshold:g}, and at granularity "
+            "'claims' the text of doubtful claims is shown; use 'response'",
+            "granularity",
+        )
+    if asked.granularity is not None or contract != "claims":
+        return asked.granularity or "response"
+    return "response" if is_bounded(settings) else "claims"
 
 
 def _aggregation(asked: Asked, contract: Contract, manifest: Manifest) -> Aggregation:

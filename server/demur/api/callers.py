@@ -93,6 +93,7 @@ class Callers:
             update={
                 "max_samples": min(limit for limit in most if limit is not None),
                 "allow_withheld": key.withheld and self._settings.allow_withheld is not False,
+                "min_risk_threshold": max(key.min_risk_threshold, self._settings.min_risk_threshold),
             }
         )
 

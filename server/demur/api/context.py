@@ -13,6 +13,7 @@ from demur.api.callers import Caller, Callers
 from demur.api.errors import ApiError, as_api_error
 from demur.api.vitals import Vitals
 from demur.observability import Metrics, log_failure
+from demur.settings import Settings
 from demur.tracing import Span
 
 
@@ -30,13 +31,16 @@ class Context:
         """The question checked against what this caller may ask. Raises AnsweringError."""
         if self.answerer.settings.log_text:
             request.scope["state"]["question"] = question.turns[-1]["content"]
-        caller = _caller(request)
-        settings = self.callers.settings_for(caller)
-        return self.answerer.order(question, settings, _span(request), caller=caller.name)
+        settings, span = self.settings_for(request), _span(request)
+        return self.answerer.order(question, settings, span, caller=_caller(request).name)
+
+    def settings_for(self, request: Request) -> Settings:
+        """The server's settings within what this caller's key allows."""
+        return self.callers.settings_for(_caller(request))
 
     def most_samples(self, request: Request) -> int:
         """Of one request of this caller, all choices together."""
-        return self.callers.settings_for(_caller(request)).max_samples
+        return self.settings_for(request).max_samples
 
     @asynccontextmanager
     async def admitted(self, request: Request, order: Order, choices: int = 1) -> AsyncGenerator[None, None]:

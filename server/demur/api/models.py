@@ -4,19 +4,21 @@ import hashlib
 import json
 from typing import Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
 from demur.answering import Answerer
 from demur.answering.answerer import trained_domain
 from demur.answering.asked import ConfidenceSource
 from demur.answering.errors import UnknownModel
+from demur.answering.plan import default_threshold
 from demur.api.callers import KeyedRoute
 from demur.api.context import Shared
 from demur.api.documented import errors
 from demur.core.answers import Aggregation, Contract
 from demur.manifest import Manifest
 from demur.prompts import prompt_hash
+from demur.settings import Settings
 
 router = APIRouter(tags=["models"], route_class=KeyedRoute)
 
@@ -33,7 +35,8 @@ class ModelCard(BaseModel):
     aggregation: Aggregation
     confidence_sources: list[ConfidenceSource]
     max_model_len: int | None
-    risk_threshold: float
+    risk_threshold: float = Field(description="Used where a request of this caller names none.")
+    min_risk_threshold: float = Field(description="The lowest that this caller may ask with.")
     recipe: str | None = Field(description="What the model was trained with.")
     base: str | None = Field(description="What it was trained from.")
     prompts: dict[Contract, str] = Field(description="Hash of the prompt's wording under each contract.")
@@ -54,21 +57,21 @@ class ModelList(BaseModel):
 
 
 @router.get("/v1/models", responses=errors(401, 429))
-async def list_models(context: Shared) -> ModelList:
+async def list_models(request: Request, context: Shared) -> ModelList:
     """The one model that is served."""
-    return ModelList(data=[_describe(context.answerer)])
+    return ModelList(data=[_describe(context.answerer, context.settings_for(request))])
 
 
 @router.get("/v1/models/{model:path}", responses=errors(401, 404, 429))
-async def get_model(model: str, context: Shared) -> Model:
+async def get_model(model: str, request: Request, context: Shared) -> Model:
     """The same by name."""
-    served = _describe(context.answerer)
+    served = _describe(context.answerer, context.settings_for(request))
     if model != served.id:
         raise UnknownModel(f"no model {model!r:.100}; this server has {served.id!r}", "model")
     return served
 
 
-def _describe(answerer: Answerer) -> Model:
+def _describe(answerer: Answerer, settings: Settings) -> Model:
     manifest = answerer.manifest
     card = ModelCard(
         calibrated=manifest.calibrated,
@@ -76,7 +79,8 @@ def _describe(answerer: Answerer) -> Model:
         aggregation=manifest.aggregation,
         confidence_sources=list(answerer.confidence_sources),
         max_model_len=answerer.engine.max_model_len,
-        risk_threshold=answerer.settings.risk_threshold,
+        risk_threshold=default_threshold(settings),
+        min_risk_threshold=settings.min_risk_threshold,
         recipe=manifest.recipe,
         base=manifest.base,
         prompts={contract: prompt_hash(contract, trained_domain(manifest)) for contract in manifest.contracts},

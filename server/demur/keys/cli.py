@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
+from pydantic import ValidationError
 
 from demur.keys.file import KeyFile, Keys, KeysError
 from demur.keys.key import LARGEST, Key, make_key
@@ -27,6 +28,9 @@ def create(
     tokens_per_minute: Annotated[int | None, Most] = None,
     concurrent_samples: Annotated[int | None, Most] = None,
     max_samples: Annotated[int | None, Most] = None,
+    min_risk_threshold: Annotated[
+        float, typer.Option(min=0, max=1, help="The lowest risk threshold that the holder may ask with.")
+    ] = 0.0,
     withheld: Annotated[bool, typer.Option("--withheld", help="Let the holder see withheld text.")] = False,
 ) -> None:
     """Make a key and print it. It is shown this once; the file keeps a hash."""
@@ -37,13 +41,14 @@ def create(
             tokens_per_minute=tokens_per_minute,
             concurrent_samples=concurrent_samples,
             max_samples=max_samples,
+            min_risk_threshold=min_risk_threshold,
             withheld=withheld,
         )
         KeyFile(file).change(lambda keys: (*keys, key))
     except KeysError as error:
         _fail(str(error))
-    except ValueError:
-        _fail("a name is 1 to 100 printable characters")
+    except ValidationError as error:
+        _fail(_problem(error))
     typer.echo(text)
 
 
@@ -78,6 +83,12 @@ def revoke(
         KeyFile(file).change(without)
     except KeysError as error:
         _fail(str(error))
+
+
+def _problem(error: ValidationError) -> str:
+    detail = error.errors(include_input=False)[0]
+    field = str(detail["loc"][0])
+    return "a name is 1 to 100 printable characters" if field == "name" else f"{field}: {detail['msg']}"
 
 
 def _limits(key: Key) -> str:

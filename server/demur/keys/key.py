@@ -25,8 +25,9 @@ def _printable(name: str) -> str:
 class Key(BaseModel):
     """What is kept of a key. A limit that is null does not hold.
 
-    `concurrent_samples` may run at once, the rest waits; `max_samples` is the highest k of one request. `withheld`
-    lets the holder see withheld text.
+    `concurrent_samples` may run at once, the rest waits; `max_samples` is the highest k of one request.
+    `min_risk_threshold` is the lowest risk threshold that the holder may ask with, in [0, 1]. `withheld` lets the
+    holder see withheld text, whatever that is.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -39,6 +40,7 @@ class Key(BaseModel):
     tokens_per_minute: Most = None
     concurrent_samples: Most = None
     max_samples: Most = None
+    min_risk_threshold: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.0
     withheld: bool = False
 
     def opens_with(self, text: str) -> bool:
