@@ -121,6 +121,7 @@ def test_models(make) -> None:
         "confidence_sources": ["verbalized"],
         "max_model_len": 4096,
         "risk_threshold": 0.5,
+        "min_risk_threshold": 0.0,
         "recipe": None,
         "base": None,
         "prompts": {"claims": prompt_hash("claims", "general")},

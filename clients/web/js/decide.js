@@ -49,9 +49,11 @@ const marked = (claims, t) => claims && claims.map((claim) => ({ ...claim, decis
 
 const mark = (claim, t) => (isBelow(claim.confidence, t) ? "highlight" : "assert");
 
-/** Text that came with an abstention was no answer at any threshold: it stays. */
+/** As the server: one sample keeps its text where a stream would have shown it before the decision. */
 function abstaining(reply, t, reason, withheld) {
-  const { text, claims } = reply.decision === "abstain" ? reply : { text: null, claims: null };
-  const kept = { answer: null, text, claims: marked(claims, t) };
-  return { ...reply, ...kept, risk_threshold: t, decision: "abstain", reason, withheld };
+  const read = withheld ?? { text: reply.text, claims: marked(reply.claims, t) };
+  const live = reply.samples === null && (reply.granularity === "claims" || t <= 0);
+  const kept = live && Boolean(read.text || read.claims?.length);
+  const shown = { answer: null, text: kept ? read.text : null, claims: kept ? read.claims : null };
+  return { ...reply, ...shown, risk_threshold: t, decision: "abstain", reason, withheld };
 }

@@ -81,16 +81,18 @@ def _answering(answer: Answer, t: float, content: Content) -> Answer:
 
 
 def _abstaining(answer: Answer, t: float, reason: Reason, content: Content | None) -> Answer:
-    """Text that came with an abstention was no answer at any threshold: it stays."""
-    kept = not answer and answer.text is not None
+    """As the server: one sample keeps its text where a stream would have shown it before the decision."""
+    read = content or Content(None, answer.text or "", answer.claims)
+    live = answer.samples is None and (answer.granularity == "claims" or t <= 0)
+    kept = live and bool(read.text or read.claims)
     return replace(
         answer,
         risk_threshold=t,
         decision="abstain",
         reason=reason,
         answer=None,
-        text=answer.text if kept else None,
-        claims=answer.claims if kept else (),
+        text=read.text if kept else None,
+        claims=read.claims if kept else (),
         withheld=content,
     )
 
