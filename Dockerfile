@@ -1,26 +1,29 @@
-# The serving image. GPU by default; `docker build --build-arg EXTRAS=cpu .` for a machine without one.
-FROM python:3.11-slim-bookworm AS build
-ARG EXTRAS=gpu
+# The serving image. GPU by default; `docker build --build-arg SET=cpu .` for a machine without one.
+# Built from what it is today: `make base-digest` prints `--build-arg BASE=python@sha256:...` for a build that repeats.
+ARG BASE=python:3.11-slim-bookworm
+FROM ${BASE} AS build
+ARG SET=gpu
 # vLLM compiles small kernels when it starts on a CPU, and so needs a compiler at run time too.
 RUN apt-get update && apt-get install --yes --no-install-recommends g++ make && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
-COPY pyproject.toml README.md LICENSE ./
 COPY requirements requirements
 COPY scripts scripts
+COPY pyproject.toml README.md LICENSE ./
 COPY server server
 COPY training training
 COPY clients clients
 COPY deploy/ray_serve.py deploy/
-RUN scripts/setup "$EXTRAS" python3.11
+RUN scripts/setup "$SET" python3.11
 # The embedded model is made here, so that a container starts without doing it again.
 ENV HF_HUB_OFFLINE=1 XDG_CACHE_HOME=/app/cache
 RUN .venv/bin/demur model prepare
 
-FROM python:3.11-slim-bookworm
+FROM ${BASE}
 RUN apt-get update && apt-get install --yes --no-install-recommends g++ libnuma1 \
     && rm -rf /var/lib/apt/lists/* \
     && groupadd --gid 10001 demur && useradd --create-home --uid 10001 --gid demur demur
-COPY --from=build --chown=demur:demur /app /app
+# Root's, so that a process that is taken over cannot change what runs next.
+COPY --from=build /app /app
 # As a number, so that Kubernetes can tell that it is not root.
 USER 10001:10001
 WORKDIR /home/demur

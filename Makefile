@@ -1,17 +1,17 @@
 # Two commands do all their own set-up: `make serve` and `make test`.
 PYTHON ?= python3.11
-EXTRAS ?= cpu
+SET ?= cpu
 ARGS ?=
 
 FAST := not vllm and not training and not browser and not operations
 
-.PHONY: help serve test check lint types fast slow bench soak circle train-embedded evaluate-embedded setup-dev clean
+.PHONY: requirements base-digest sbom help serve test check lint types fast slow bench soak circle train-embedded evaluate-embedded setup-dev clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-serve: ## answer questions on this machine; ARGS="--port 9000 --model DIR", EXTRAS=gpu on a GPU
-	@scripts/setup $(EXTRAS) $(PYTHON)
+serve: ## answer questions on this machine; ARGS="--port 9000 --model DIR", SET=gpu on a GPU
+	@scripts/setup $(SET) $(PYTHON)
 	@.venv/bin/demur serve $(ARGS)
 
 test: check slow ## everything a machine without a GPU can run
@@ -19,7 +19,7 @@ test: check slow ## everything a machine without a GPU can run
 check: lint types fast ## lint, types and fast tests
 
 setup-dev:
-	@scripts/setup cpu,training-cpu,evaluation,dev $(PYTHON)
+	@scripts/setup dev $(PYTHON)
 
 lint: setup-dev
 	.venv/bin/ruff check .
@@ -57,6 +57,18 @@ train-embedded: setup-dev ## make the model that ships, from nothing; safe to ki
 
 evaluate-embedded: setup-dev ## evaluate what ships over HTTP; GSM8K=FILE TRIVIAQA=FILE SIMPLEQA=FILE without a hub
 	@scripts/evaluate-embedded runs/evaluation
+
+requirements: setup-dev ## pin what is installed, with hashes; ARGS="--upgrade-package NAME"
+	scripts/compile-requirements $(ARGS)
+
+base-digest: ## the image that the Dockerfile builds on, as it is today
+	@docker buildx imagetools inspect python:3.11-slim-bookworm --format '--build-arg BASE=python@{{.Manifest.Digest}}'
+
+sbom: ## dist/sbom-SET.json, a CycloneDX list of what a set installs; SET=gpu
+	@scripts/setup cpu $(PYTHON)
+	@mkdir -p dist
+	.venv/bin/uv tool run --from cyclonedx-bom==7.5.0 cyclonedx-py requirements --pyproject pyproject.toml \
+	    --output-reproducible --output-file dist/sbom-$(SET).json requirements/$(SET).txt
 
 clean: ## remove the environment and what tools left behind
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis

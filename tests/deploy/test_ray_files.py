@@ -74,7 +74,7 @@ def test_a_worker_has_the_gpus_of_a_replica(config, service) -> None:
 
 
 def test_the_pinned_ray_is_the_one_that_kuberay_is_told(service, root: Path) -> None:
-    pins = (root / "requirements" / "cpu.txt").read_text().split()
+    pins = (root / "requirements" / "gpu-ray.txt").read_text().split()
     assert f"ray=={service['spec']['rayClusterConfig']['rayVersion']}" in pins
 
 
