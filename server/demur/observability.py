@@ -124,7 +124,10 @@ class Metrics:
     def watch_upstreams(self, names: Sequence[str], look: Callable[[], Sequence[UpstreamState]]) -> None:
         """Expose how each host of an engine is doing; hosts of one name are told apart by a number."""
         rests = Gauge(
-            "demur_upstream_rests", "1 while it is left alone after a failure.", ["upstream"], registry=self.registry
+            "demur_upstream_rests",
+            "1 from a failure until it answers again.",
+            ["upstream"],
+            registry=self.registry,
         )
         running = Gauge(
             "demur_upstream_running_samples", "Samples it is working on.", ["upstream"], registry=self.registry

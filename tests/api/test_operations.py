@@ -37,6 +37,32 @@ def test_a_dead_engine_is_alive_but_not_ready(make) -> None:
     assert response.json()["error"]["type"] == "unavailable"
 
 
+class Counting(ScriptedEngine):
+    """Counts how often it is looked at."""
+
+    looks = 0
+    refuses = False
+
+    async def check(self) -> None:
+        self.looks += 1
+        if self.refuses:
+            raise EngineOverloaded("no upstream answers")
+
+
+def test_ready_says_what_the_watch_saw_and_looks_at_nothing(run) -> None:
+    server = run(Counting())
+    with httpx.Client(base_url=server.url) as client:
+        assert {client.get("/ready").status_code for _ in range(50)} == {200}
+        assert server.engine.looks < 25
+        server.engine.refuses = True
+        with pytest.raises(EngineOverloaded):
+            asyncio.run(server.app.state.context.vitals.check())
+        looks = server.engine.looks
+        refused = client.get("/ready")
+        assert (refused.status_code, refused.json()["error"]["type"]) == (429, "rate_limited")
+        assert server.engine.looks - looks < 2
+
+
 def test_death_is_told_once_and_stays(make) -> None:
     server = make(ScriptedEngine({"q": Script([RESPONSE], error=EngineDead("no more memory"))}))
     told: list[str] = []

@@ -1,6 +1,7 @@
 """`demur serve --engine openai`: the whole server in a process of its own, in front of scripted hosts."""
 
 import json
+import math
 import os
 import re
 import subprocess
@@ -9,6 +10,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -24,6 +26,7 @@ from demur.engine.base import Message, Prompt
 from demur.manifest import Manifest
 from demur.serving.command import run
 from demur.settings import Settings, UpstreamSettings
+from hostile_host import HostileHost, hostile
 from live import serving
 
 OUTPUT = ["Two and ", "two.\nAnswer: 4\n", "Confidence: 0.9"]
@@ -136,6 +139,30 @@ def test_a_model_nobody_described_is_forced_where_the_hosts_can(fleet) -> None:
         reply = httpx.post(f"{server}/v1/answers", json={"question": "2 + 2?"}).json()
     assert (reply["model"], reply["calibrated"], reply["answer"]) == ("org/tiny", False, "4")
     assert "Confidence" in hosts.seen[0][1]["structured_outputs"]["regex"]
+
+
+def test_hostile_hosts_beside_one_that_works() -> None:
+    """Every caller gets an answer or a typed error, the metrics stay numbers, and /ready asks no host anything."""
+    kinds = ["401", "choices 5", "usage NaN, later", "usage 1e308, later", "a bomb", "refuses", "text without end"]
+    host = HostileHost()
+    with hostile(host) as address:
+        upstreams = json.dumps([f"{address}/{quote(kind)}/v1" for kind in [*kinds, "good"]])
+        with demur(DEMUR_UPSTREAMS=upstreams) as server, httpx.Client(base_url=server, timeout=30) as client:
+            replies = [client.post("/v1/answers", json={"question": "2 + 2?", "max_tokens": 50}) for _ in range(30)]
+            stated = [line.rsplit(" ", 1) for line in client.get("/metrics").text.splitlines() if line[0] != "#"]
+            looks = host.looks.total()
+            ready = [client.get("/ready").status_code for _ in range(100)]
+            assert host.looks.total() - looks < len(ready)
+            assert set(ready) == {200}
+    statuses = [reply.status_code for reply in replies]
+    answered = [reply for reply in replies if reply.status_code == 200 and reply.json()["answer"] == "4"]
+    assert set(statuses) <= {200, 502}
+    assert len(answered) >= 20
+    assert all(r.json()["error"]["type"] == "engine_error" for r in replies if r.status_code == 502)
+    counted = {name: float(value) for name, value in stated if name.startswith("demur")}
+    assert all(math.isfinite(value) and value >= 0 for value in counted.values())
+    assert counted['demur_tokens_total{kind="completion"}'] < 10_000
+    assert counted[f'demur_upstream_rests{{upstream="{address.removeprefix("http://")} 7"}}'] == 0
 
 
 @pytest.mark.parametrize(

@@ -187,10 +187,10 @@ def test_what_breaks_off_later_is_an_error_and_not_repeated(address, host, bad):
     assert host.calls == {bad: 1}
 
 
-def test_a_wrong_request_is_not_repeated(address, host):
+def test_a_wrong_request_is_asked_of_one_other_host(address, host):
     with pytest.raises(RequestRefused, match=r"400.*no such model"):
-        asyncio.run(sample(engine(address, "400", "good")))
-    assert host.calls == {"400": 1}
+        asyncio.run(sample(engine(address, "400", "400", "good")))
+    assert host.calls == {"400": 2}
 
 
 def test_overload_says_when_to_come_back(address):
@@ -272,15 +272,19 @@ def test_a_host_that_is_gone_for_days_rests_and_no_more(address, host):
     assert asyncio.run(wait_for_days())
 
 
-def test_a_host_that_answers_again_is_used_again_at_once(address, host):
+def test_a_host_that_lists_its_models_again_is_asked_at_once_and_well_when_it_answers(address, host):
     async def come_back() -> list[bool]:
         async with using(engine(address, "good")) as the_engine:
             host.down.add("good")
             with pytest.raises(EngineOverloaded):
                 await the_engine.check()
-            before = the_engine.upstreams()[0].rests
             host.down.clear()
             await the_engine.check()
+            before = the_engine.upstreams()[0].rests
+            prompt = await the_engine.prepare([{"role": "user", "content": "x"}])
+            async with aclosing(the_engine.stream(prompt, SAMPLING, request_id="r")) as chunks:
+                async for _ in chunks:
+                    pass
             return [before, the_engine.upstreams()[0].rests]
 
     assert asyncio.run(come_back()) == [True, False]

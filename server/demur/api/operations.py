@@ -30,8 +30,8 @@ async def health() -> Health:
 
 @router.get("/ready", responses=errors(429, 503))
 async def ready(context: Shared) -> Readiness:
-    """200 when the model is loaded and takes work, an error otherwise."""
-    await context.vitals.check()
+    """200 when the model is loaded and took work when the server last looked, at most seconds ago; else an error."""
+    await context.vitals.raise_unless_ready()
     return Readiness(model=context.answerer.manifest.name)
 
 

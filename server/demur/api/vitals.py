@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from demur.engine.base import Engine, EngineDead, EngineError
+from demur.engine.base import Engine, EngineDead, EngineError, EngineOverloaded
 from demur.observability import logger
 
 
@@ -16,6 +16,7 @@ class Vitals:
         self.cause_of_death: str | None = None
         self.ready = True
         """What the last look at the engine found."""
+        self._watched = False
 
     def on_death(self, tell: Callable[[], None]) -> None:
         """Call `tell` when the engine dies."""
@@ -42,8 +43,19 @@ class Vitals:
             self.report(error)
             raise
 
+    async def raise_unless_ready(self) -> None:
+        """What the last look found. Where a watch runs, as in every served app, whoever asks makes no look of its own:
+        looks cost the engine's hosts something, and anybody may ask. Raises EngineError."""
+        if not self._watched:
+            await self.check()
+        elif self.cause_of_death is not None:
+            raise EngineDead(self.cause_of_death)
+        elif not self.ready:
+            raise EngineOverloaded("the engine took no work at the last look", retry_after=1.0)
+
     async def watch(self, every: float) -> None:
         """Check until the engine is dead, `every` so many seconds."""
+        self._watched = True
         while self.cause_of_death is None:
             try:
                 await self.check()

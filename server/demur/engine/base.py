@@ -7,6 +7,8 @@ from typing import Literal, Protocol, TypedDict
 Trace = Mapping[str, str]
 """W3C headers: `traceparent`, and `tracestate` where there is one."""
 FinishReason = Literal["stop", "length", "abort"]
+MOST_TOKENS = 10**9
+"""A count of tokens beyond it is nonsense, and would spoil metrics and budgets for good."""
 
 
 class Message(TypedDict):
@@ -41,7 +43,7 @@ class Chunk:
     """A piece of one sample. The last one carries the finish reason.
 
     `token_ids` are the generator's own, empty where the engine has none; `prompt_tokens` and `completion_tokens`
-    are totals so far, None where unknown.
+    are totals so far, None where unknown. Raises EngineError for counts that are no whole numbers in [0, 10**9].
     """
 
     text: str
@@ -49,6 +51,11 @@ class Chunk:
     finish_reason: FinishReason | None = None
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+
+    def __post_init__(self) -> None:
+        for count in (self.prompt_tokens, self.completion_tokens):
+            if count is not None and not (type(count) is int and 0 <= count <= MOST_TOKENS):
+                raise EngineError("the engine counts tokens that cannot be")
 
 
 class EngineError(Exception):

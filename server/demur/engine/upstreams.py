@@ -1,19 +1,49 @@
 """What OpenAI-compatible hosts say about the model behind them, asked once before the first question."""
 
 import asyncio
+import ssl
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-import openai
-from openai import AsyncOpenAI
+import httpx
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from demur.engine.base import EngineError
+from demur.http_client import UntrustedReply, careful_client, one_line, read_body
 
 ANSWER_WITHIN = 5.0
-"""Seconds."""
-Cards = dict[str, dict[str, Any]]
+"""Seconds for the whole list of models."""
+KEEP_ALIVE = 3.0
+"""Seconds an idle connection is kept: less than the 5 after which uvicorn, and so vLLM, ends it from its side."""
+MOST_LISTED = 2 << 20
+"""Bytes of it; a hosted service with hundreds of models needs a third of that."""
+MOST_CARDS = 10_000
+LONGEST_CONTEXT = 10**9
+"""Tokens that a model may be said to take at most."""
+NAMES_SHOWN = 10
+
+
+class Card(BaseModel):
+    """What a host says of one model."""
+
+    model_config = ConfigDict(strict=True, frozen=True)
+
+    id: Annotated[str, Field(min_length=1, max_length=256)]
+    owned_by: Any = None
+    max_model_len: Annotated[int, Field(gt=0, le=LONGEST_CONTEXT)] | None = None
+
+
+class Listed(BaseModel):
+    """The reply of `/models`."""
+
+    model_config = ConfigDict(strict=True, frozen=True)
+
+    data: Annotated[list[Card], Field(max_length=MOST_CARDS)]
+
+
+Cards = dict[str, Card]
 """What is said about each model, by its name."""
 
 
@@ -42,10 +72,24 @@ class Served:
     """Whether all of them are vLLM, which can force an output form."""
 
 
-def client_of(upstream: Upstream, timeout: openai.Timeout | float) -> AsyncOpenAI:
-    """A connection pool; the caller closes it. A key is required by the library even where the host wants none."""
-    key = upstream.api_key or "none"
-    return AsyncOpenAI(base_url=upstream.base_url, api_key=key, max_retries=0, timeout=timeout)
+def client_of(upstream: Upstream, *, connect: float = ANSWER_WITHIN, read: float = ANSWER_WITHIN) -> httpx.AsyncClient:
+    """A connection pool that trusts what the system trusts; the caller closes it. Times are in seconds.
+
+    Raises EngineError for an address or a key that cannot be sent.
+    """
+    key = upstream.api_key or None
+    if key is not None and not (key.isascii() and key.isprintable()):
+        raise EngineError(f"the key for {upstream.name} holds characters that a header cannot")
+    try:
+        return careful_client(
+            upstream.base_url,
+            headers={} if key is None else {"authorization": f"Bearer {key}"},
+            timeout=httpx.Timeout(read, connect=connect, pool=None),
+            limits=httpx.Limits(max_keepalive_connections=upstream.limit, keepalive_expiry=KEEP_ALIVE),
+            verify=ssl.create_default_context() if upstream.base_url.startswith("https:") else False,
+        )
+    except httpx.InvalidURL as error:
+        raise EngineError(f"the upstream {upstream.name} is no address: {one_line(error)}") from None
 
 
 async def find_served(upstreams: Sequence[Upstream], model: str | None) -> Served:
@@ -58,32 +102,35 @@ async def find_served(upstreams: Sequence[Upstream], model: str | None) -> Serve
         raise EngineError(f"no upstream answers: {', '.join(upstream.name for upstream in upstreams)}")
     named = {name for cards in found for name in cards}
     if model is None and len(named) != 1:
-        raise EngineError(f"the upstreams serve {', '.join(sorted(named)) or 'no model'}: name one with --model")
+        raise EngineError(f"the upstreams serve {_some_of(named)}: name one with --model")
     model = model or named.pop()
     described = [cards[model] for cards in found if model in cards]
-    lengths = [card["max_model_len"] for card in described if isinstance(card.get("max_model_len"), int)]
+    lengths = [card.max_model_len for card in described if card.max_model_len is not None]
     return Served(
         model=model,
         max_model_len=min(lengths, default=None),
-        structured_outputs=bool(described) and all(card.get("owned_by") == "vllm" for card in described),
+        structured_outputs=bool(described) and all(card.owned_by == "vllm" for card in described),
     )
 
 
-async def model_cards(client: AsyncOpenAI) -> Cards | None:
+def _some_of(names: set[str]) -> str:
+    shown = sorted(names)[:NAMES_SHOWN]
+    left = len(names) - len(shown)
+    return (", ".join(shown) or "no model") + (f" and {left} more" if left else "")
+
+
+async def model_cards(client: httpx.AsyncClient) -> Cards | None:
     """What `/models` lists, by name; None where nobody answers, or not in the protocol."""
     try:
-        # Not by `models.list`, which takes the form of what comes back for granted.
-        listed = await client.get("/models", cast_to=object, options={"timeout": ANSWER_WITHIN})
-    except (openai.APIError, ValueError):
+        async with asyncio.timeout(ANSWER_WITHIN), client.stream("GET", "models") as response:
+            if response.status_code != 200:
+                return None
+            listed = Listed.model_validate_json(await read_body(response, MOST_LISTED))
+    except (httpx.HTTPError, OSError, UntrustedReply, ValidationError):
         return None
-    cards = listed.get("data") if isinstance(listed, dict) else None
-    return {card["id"]: card for card in cards} if isinstance(cards, list) and all(map(_is_card, cards)) else None
-
-
-def _is_card(card: Any) -> bool:
-    return isinstance(card, dict) and isinstance(card.get("id"), str)
+    return {card.id: card for card in listed.data} if all(card.id.isprintable() for card in listed.data) else None
 
 
 async def _cards(upstream: Upstream) -> Cards | None:
-    async with client_of(upstream, ANSWER_WITHIN) as client:
+    async with client_of(upstream) as client:
         return await model_cards(client)

@@ -1,0 +1,147 @@
+"""Which upstream draws the next sample: a circuit breaker for each of them, and the least loaded that is well.
+
+A failure lets a host rest, for longer with each failure in a row. After the rest it is half open: one sample at a time
+goes there, until one of them comes to its end. Only that makes it well again. That it lists its models does not, for a
+host can do that and refuse every question.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+
+import httpx
+
+from demur.engine.upstreams import Upstream
+
+FIRST_REST = 1.0
+LONGEST_REST = 30.0
+"""Seconds an upstream is left alone after a failure: doubled with each failure in a row."""
+SILENT = 10.0
+"""Seconds: a host that said nothing to anybody for so long has failed a caller who gives up waiting."""
+DISPUTED = 3
+"""A host that refuses so many requests in a row that others take is itself at fault."""
+
+
+class Host:
+    """An upstream with its connection pool, its load and how it has been doing."""
+
+    def __init__(self, upstream: Upstream, client: httpx.AsyncClient) -> None:
+        self.upstream = upstream
+        self.client = client
+        self.in_flight = 0
+        self.rests_until = 0.0
+        self._failures = 0
+        self._disputed = 0
+        self._probes = 0
+        self._answers = True
+        self._spoke = 0.0
+
+    @property
+    def rests(self) -> bool:
+        """From a failure on, until a sample came to its end."""
+        return self._failures > 0 or not self._answers
+
+    @property
+    def has_room(self) -> bool:
+        return self.in_flight < self.upstream.limit
+
+    @property
+    def is_half_open(self) -> bool:
+        """Whether the next sample may find out if it is well again."""
+        return self.rests and self._answers and self._probes == 0 and self.rests_until <= _now()
+
+    @property
+    def last_resort(self) -> tuple[bool, float]:
+        """Where no host is well: those that list their models first, then whose rest is over soonest."""
+        return not self._answers, self.rests_until
+
+    @contextmanager
+    def one_more(self) -> Iterator[None]:
+        """A sample at this host."""
+        probe = self.rests
+        self.in_flight += 1
+        self._probes += probe
+        try:
+            yield
+        finally:
+            self.in_flight -= 1
+            self._probes -= probe
+
+    @asynccontextmanager
+    async def patience(self, seconds: float) -> AsyncGenerator[None, None]:
+        """Wait for a first text. Raises TimeoutError when the host has said nothing for so long, to nobody at all.
+
+        A caller who gives up earlier has found a silent host as well.
+        """
+        loop, began = asyncio.get_running_loop(), _now()
+        async with asyncio.timeout(None) as scope:
+
+            def look() -> None:
+                nonlocal timer
+                left = seconds - self._silent_since(began)
+                if left > 0:
+                    timer = loop.call_later(left, look)
+                else:
+                    scope.reschedule(_now())
+
+            timer = loop.call_later(seconds, look)
+            try:
+                yield
+            except asyncio.CancelledError:
+                if self._silent_since(began) >= SILENT:
+                    self.failed()
+                raise
+            finally:
+                timer.cancel()
+
+    def spoke(self) -> None:
+        """A piece of text came."""
+        self._spoke = _now()
+
+    def failed(self, retry_after: float | None = None) -> None:
+        """Let it rest. Samples that fail together, or while it rests, count once."""
+        if self.rests_until > _now():
+            return
+        self._failures += 1
+        doublings = min(self._failures - 1, 32)  # a host may be gone for days
+        self.rests_until = _now() + min(LONGEST_REST, max(retry_after or 0.0, FIRST_REST * 2**doublings))
+
+    def succeeded(self) -> None:
+        """A sample came to its end."""
+        self._failures = self._disputed = 0
+        self.rests_until, self._answers = 0.0, True
+
+    def disputed(self) -> None:
+        """It refused a request that another host took: a long prompt, say, or it refuses whatever comes."""
+        self._disputed += 1
+        if self.rests or self._disputed >= DISPUTED:
+            self.failed()
+
+    def looked(self, answers: bool) -> None:
+        """What the watch saw. It declares a host down, and never well."""
+        if not answers:
+            self._failures = max(self._failures, 1)
+        self._answers = answers
+
+    def _silent_since(self, began: float) -> float:
+        return _now() - max(began, self._spoke)
+
+
+def choose(hosts: Sequence[Host], tried: Sequence[Host]) -> Host | None:
+    """The host for the next try of a sample that `tried` failed; None where all are at their limit.
+
+    A first try may find out whether a host is well again. Where none is well, the one that rests the shortest is asked.
+    """
+    free = [host for host in hosts if host.has_room]
+    left = [host for host in free if host not in tried] or free
+    well = [host for host in left if not host.rests]
+    half_open = next((host for host in left if host.is_half_open), None)
+    if half_open is not None and not (tried and well):
+        return half_open
+    if well:
+        return min(well, key=lambda host: host.in_flight / host.upstream.limit)
+    return min(left, key=lambda host: host.last_resort, default=None)
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

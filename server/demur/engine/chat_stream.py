@@ -1,0 +1,252 @@
+"""One streamed chat completion over HTTP: every field of every event is typed, and every length has a limit."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
+from typing import Annotated, Any, cast
+
+import httpx
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from demur.engine.base import Chunk, EngineError, EngineOverloaded, FinishReason, RequestRefused
+from demur.http_client import UntrustedReply, one_line, read_body, refuse_encoded, retry_after_seconds
+
+MOST_LINE = 1 << 20
+"""Bytes of one event. Hosts that do not stream send the whole text in one."""
+BYTES_PER_TOKEN = 4096
+"""Bytes of a reply for each token that was asked for, with what stands around its text in an event."""
+LEAST_CHARGED = 64
+"""Bytes that a piece of a reply counts for at least: each costs time, however short it is."""
+CHARACTERS_PER_TOKEN = 128
+"""Text beyond it for each token that was asked for is cut off: the longest tokens of usual vocabularies are runs of
+that many spaces, so no host that keeps to `max_tokens` gets there."""
+MOST_REFUSAL = 1 << 16
+"""Bytes of a body that comes with an error status."""
+LAST_WORDS = 5.0
+"""Seconds that usage may take to come after the text."""
+FAREWELL = 0.25
+"""Seconds that the end of a reply may take to come, so that its connection can be used again."""
+TEMPLATE_TOKENS = 1 << 14
+"""Tokens that a host may put around a prompt."""
+
+_FINISH: dict[str, FinishReason] = {"length": "length", "abort": "abort"}
+
+
+class _Typed(BaseModel):
+    """What the protocol does not name is passed over; what it names has its type and nothing near it."""
+
+    model_config = ConfigDict(strict=True, frozen=True)
+
+
+class _Delta(_Typed):
+    content: str | None = None
+
+
+class _Choice(_Typed):
+    delta: _Delta | None = None
+    finish_reason: str | None = None
+
+
+class _Usage(_Typed):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+class _Event(_Typed):
+    choices: Annotated[list[_Choice], Field(max_length=16)] | None = None
+    usage: _Usage | None = None
+    error: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One request, ready to be sent to any host. `prompt_bytes` bounds the prompt's tokens from above."""
+
+    body: bytes
+    headers: Mapping[str, str]
+    max_tokens: int
+    prompt_bytes: int
+
+    @property
+    def most_bytes(self) -> int:
+        return MOST_LINE + BYTES_PER_TOKEN * self.max_tokens
+
+
+class Overrun(EngineError):
+    """A host wrote on past `max_tokens`; what it wrote up to there was given out, ended as "length"."""
+
+
+@asynccontextmanager
+async def chat_stream(
+    client: httpx.AsyncClient, ask: Ask, longest_silence: float
+) -> AsyncGenerator[AsyncGenerator[Chunk, None], None]:
+    """The chunks of one sample; leaving the block closes the connection, which stops the work at the other end.
+
+    A host may send as much as it likes without text for `longest_silence` seconds. Raises, on entering and from the
+    chunks, RequestRefused where the host finds fault with the request, EngineOverloaded where it is busy, and
+    EngineError for everything else that it does wrong; the chunks may end with Overrun.
+    """
+    headers = {"content-type": "application/json", **ask.headers}
+    with _translated():
+        request = client.build_request("POST", "chat/completions", content=ask.body, headers=headers)
+        response = await client.send(request, stream=True)
+    try:
+        with _translated():
+            if response.status_code != 200:
+                raise await _refusal(response)
+            refuse_encoded(response)
+        async with (
+            aclosing(_chunks(response, ask, longest_silence)) as chunks,
+            aclosing(_sample(chunks, ask)) as sample,
+        ):
+            yield sample
+    finally:
+        await response.aclose()
+
+
+async def _sample(chunks: AsyncGenerator[Chunk, None], ask: Ask) -> AsyncGenerator[Chunk, None]:
+    """From the first text to its end and what was counted. Raises EngineError where no end comes."""
+    left = CHARACTERS_PER_TOKEN * ask.max_tokens
+    async for chunk in chunks:
+        left -= len(chunk.text)
+        if left < 0:
+            yield Chunk(chunk.text[:left], finish_reason="length")
+            raise Overrun("the upstream writes more than it was asked for")
+        yield chunk
+        if chunk.finish_reason is not None:
+            break
+    else:
+        raise EngineError("its stream ended before the answer did")
+    if (usage := await _usage_after(chunks)) is not None:
+        yield usage
+
+
+async def _usage_after(chunks: AsyncGenerator[Chunk, None]) -> Chunk | None:
+    """What a host counts once the text has ended; a text that goes on behind its end is not listened to."""
+    usage = None
+    with suppress(TimeoutError):
+        async with asyncio.timeout(LAST_WORDS):
+            async for chunk in chunks:
+                if chunk.completion_tokens is not None or chunk.prompt_tokens is not None:
+                    usage = Chunk("", prompt_tokens=chunk.prompt_tokens, completion_tokens=chunk.completion_tokens)
+    return usage
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except ValidationError as error:
+        raise EngineError(f"an event that cannot be read: {_first_fault(error)}") from error
+    except (httpx.HTTPError, httpx.InvalidURL, UntrustedReply, OSError, ValueError) as error:
+        raise EngineError(f"no answer from the upstream: {one_line(error) or type(error).__name__}") from error
+
+
+def _first_fault(error: ValidationError) -> str:
+    fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    return one_line(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}")
+
+
+async def _refusal(response: httpx.Response) -> EngineError:
+    """400, 413 and 422 with an error in JSON are about the request; all else is about the host."""
+    status, words = response.status_code, await _words(response)
+    if status == 429:
+        return EngineOverloaded(
+            "every upstream is at its limit", retry_after_seconds(response.headers.get("retry-after", ""))
+        )
+    kind = RequestRefused if status in (400, 413, 422) and words else EngineError
+    return kind(f"the upstream refused with {status}: {words}")
+
+
+async def _words(response: httpx.Response) -> str:
+    """What a host says went wrong; empty unless it says so as an error object, in one of the usual shapes."""
+    try:
+        body = json.loads(await read_body(response, MOST_REFUSAL))
+    except (UntrustedReply, ValueError, RecursionError):
+        return ""
+    if not isinstance(body, dict):
+        return ""
+    said = next((body[name] for name in ("error", "message", "detail") if body.get(name)), "")
+    return one_line(said.get("message", said) if isinstance(said, dict) else said)
+
+
+async def _chunks(response: httpx.Response, ask: Ask, longest_silence: float) -> AsyncGenerator[Chunk, None]:
+    """What says something, up to the end of the reply. Raises EngineError."""
+    events, clock = _Events(ask.most_bytes), asyncio.get_running_loop().time
+    spoke = clock()
+    with _translated():
+        async with aclosing(cast(AsyncGenerator[bytes, None], response.aiter_raw())) as pieces:
+            async for piece in pieces:
+                for data in events.feed(piece):
+                    if data == b"[DONE]":
+                        await _farewell(pieces)
+                        return
+                    if (chunk := _chunk(data, ask)) is not None:
+                        spoke = clock()
+                        yield chunk
+                if clock() - spoke > longest_silence:
+                    raise EngineError(f"nothing but silence for {longest_silence:g} seconds")
+                await events.breathe()
+            if events.rest:
+                raise EngineError("its stream ended within an event")
+
+
+async def _farewell(pieces: AsyncGenerator[bytes, None]) -> None:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(FAREWELL):
+            async for _ in pieces:
+                await asyncio.sleep(0)
+
+
+class _Events:
+    """Splits a reply into the data of its server-sent events, each of which is one line in this protocol."""
+
+    def __init__(self, most: int) -> None:
+        self._left = most
+        self._pieces = 0
+        self.rest = bytearray()
+        """What came of a line that has not ended yet."""
+
+    def feed(self, piece: bytes) -> list[bytes]:
+        """What the next bytes complete. Raises UntrustedReply past a limit."""
+        self._left -= max(len(piece), LEAST_CHARGED)
+        self.rest += piece
+        if self._left < 0 or len(self.rest) > MOST_LINE + len(piece):
+            raise UntrustedReply("the upstream sends more than this sample can need")
+        if b"\n" not in piece:
+            return []
+        *lines, self.rest = self.rest.split(b"\n")
+        return [bytes(line[5:]).strip() for line in lines if line.startswith(b"data:")]
+
+    async def breathe(self) -> None:
+        """Let others run: many small pieces may lie in one read of the socket."""
+        self._pieces += 1
+        if self._pieces % 256 == 0:
+            await asyncio.sleep(0)
+
+
+def _chunk(data: bytes, ask: Ask) -> Chunk | None:
+    """None for an event that says nothing. Raises ValidationError or EngineError."""
+    event = _Event.model_validate_json(data)
+    if event.error:
+        raise EngineError("it sent an error")
+    choice, usage = event.choices[0] if event.choices else _Choice(), event.usage or _Usage()
+    text, reason = choice.delta.content if choice.delta else None, choice.finish_reason
+    if not text and reason is None and usage.prompt_tokens is None and usage.completion_tokens is None:
+        return None
+    if _above(usage.prompt_tokens, ask.prompt_bytes + TEMPLATE_TOKENS) or _above(
+        usage.completion_tokens, 2 * ask.max_tokens + 64
+    ):
+        raise EngineError("it counts more tokens than there can be")
+    return Chunk(
+        text=text or "",
+        finish_reason=None if reason is None else _FINISH.get(reason, "stop"),
+        prompt_tokens=usage.prompt_tokens,
+        completion_tokens=usage.completion_tokens,
+    )
+
+
+def _above(count: int | None, most: int) -> bool:
+    return count is not None and not 0 <= count <= most
