@@ -26,7 +26,10 @@ def choice(text: object = "", finish: object = None) -> dict[str, object]:
 
 
 def status(code: int, body: bytes = b'{"error": {"message": "no"}}', head: str = "") -> bytes:
-    return f"HTTP/1.1 {code} x\r\n{head}content-length: {len(body)}\r\nconnection: close\r\n\r\n".encode() + body
+    return (
+        f"HTTP/1.1 {code} x\r\ncontent-type: application/json\r\n{head}content-length: {len(body)}\r\nconnection: close\r\n\r\n".encode()
+        + body
+    )
 
 
 def usage(counted: bytes) -> bytes:

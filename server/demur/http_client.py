@@ -46,7 +46,7 @@ async def read_body(response: httpx.Response, most: int) -> bytes:
     """All of a streamed reply. Raises UntrustedReply past `most` bytes, of which no more than 64 KiB are read."""
     refuse_encoded(response)
     body = bytearray()
-    async for piece in response.aiter_raw():
+    async for piece in response.aiter_bytes():
         body += piece
         if len(body) > most:
             raise UntrustedReply(f"the reply is longer than {most} bytes")

@@ -6,7 +6,8 @@ from typing import Any
 
 from demur.core.answers import CONTRACTS, Aggregation, Claim, Completion, Contract
 from demur.core.reading import read
-from demur.evaluation.asking.base import Ask, BadReply, Output, Request
+from demur.evaluation.asking.base import Ask, BadReply, Output, Request, tokens_of
+from demur.http_client import one_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +47,8 @@ class AnswersApi:
             raise BadReply("the reply is no answer object (is this a demur server? --api chat speaks to others)")
         try:
             return _read(body)
-        except (KeyError, TypeError, ValueError) as error:
-            raise BadReply(f"the answer object cannot be read: {type(error).__name__} {error}") from None
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+            raise BadReply(f"the answer object cannot be read: {type(error).__name__} {one_line(error)}") from None
 
     def without(self, param: str | None) -> "AnswersApi | None":
         """Withheld text can be spared: operators may forbid it."""
@@ -55,18 +56,18 @@ class AnswersApi:
 
 
 def _read(body: Mapping[str, Any]) -> Output:
-    confidence = None if body.get("confidence") is None else float(body["confidence"])
-    raw, wrote, shown = body.get("raw"), _wrote(body), body.get("withheld") or body
+    confidence = _probability(body.get("confidence"))
+    raw, wrote, shown = _text(body.get("raw")), _wrote(body), body.get("withheld") or body
     return Output(
-        answer=body["answer"],
+        answer=_text(body["answer"]),
         confidence=confidence,
         state="value" if confidence is not None else "invalid" if _invalid(body, wrote) else "missing",
-        text=shown.get("text") or "",
+        text=_text(shown.get("text")) or "",
         claims=tuple(_claim(claim) for claim in shown.get("claims") or ()),
         idk=body.get("reason") == "idk",
         truncated=body.get("reason") == "truncated",
         raw=raw,
-        tokens=int((body.get("usage") or {}).get("completion_tokens") or 0),
+        tokens=tokens_of(body.get("usage")),
         stated=confidence if body.get("confidence_source") != "critic" else wrote.confidence if wrote else None,
     )
 
@@ -92,6 +93,20 @@ def _invalid(body: Mapping[str, Any], wrote: Completion | None) -> bool:
 
 
 def _claim(claim: Mapping[str, Any]) -> Claim:
-    start, end = claim["span"]
-    explanation, problems = claim.get("explanation") or "", tuple(claim.get("problems") or ())
-    return Claim(claim["text"], (start, end), claim["confidence"], explanation, problems)
+    start, end = map(int, claim["span"])
+    problems = tuple(str(_text(problem)) for problem in claim.get("problems") or ())
+    confidence, explanation = _probability(claim["confidence"]), _text(claim.get("explanation")) or ""
+    return Claim(str(_text(claim["text"])), (start, end), confidence, explanation, problems)
+
+
+def _probability(value: Any) -> float | None:
+    """Raises ValueError for what is none: a row with it would spoil every figure."""
+    if value is not None and not (type(value) in (int, float) and 0 <= value <= 1):
+        raise ValueError("a confidence that is no probability")
+    return None if value is None else float(value)
+
+
+def _text(value: Any) -> str | None:
+    if not isinstance(value, str | None):
+        raise TypeError("a text that is none")
+    return value

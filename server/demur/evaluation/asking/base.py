@@ -1,5 +1,6 @@
 """What is asked of an endpoint, and what its reply says."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -44,6 +45,16 @@ class Output:
 
 class BadReply(Exception):
     """The endpoint answered with something that is no reply. The message says what."""
+
+
+MOST_TOKENS = 10**9
+"""A count of tokens beyond it is nonsense."""
+
+
+def tokens_of(usage: Any) -> int:
+    """The tokens that a reply says were written; 0 where it says nothing that can be."""
+    count = usage.get("completion_tokens") if isinstance(usage, Mapping) else None
+    return count if type(count) is int and 0 <= count <= MOST_TOKENS else 0
 
 
 class Api(Protocol):

@@ -6,7 +6,7 @@ from typing import Any
 
 from demur.core.answers import Aggregation, Contract
 from demur.core.reading import read
-from demur.evaluation.asking.base import Ask, BadReply, Output, Request
+from demur.evaluation.asking.base import Ask, BadReply, Output, Request, tokens_of
 from demur.prompts import Domain, messages
 
 
@@ -39,7 +39,7 @@ class ChatApi:
             idk=completion.idk,
             truncated=choice.get("finish_reason") == "length",
             raw=raw,
-            tokens=_tokens(body),
+            tokens=tokens_of(body.get("usage")),
             stated=completion.confidence,
         )
 
@@ -61,9 +61,3 @@ def _first_choice(body: Any) -> Mapping[str, Any]:
     except (KeyError, IndexError, TypeError):
         pass
     raise BadReply("the reply is no chat completion")
-
-
-def _tokens(body: Mapping[str, Any]) -> int:
-    usage = body.get("usage")
-    tokens = usage.get("completion_tokens") if isinstance(usage, Mapping) else None
-    return tokens if isinstance(tokens, int) else 0

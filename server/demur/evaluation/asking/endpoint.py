@@ -13,6 +13,7 @@ import httpx
 
 from demur.evaluation.asking.base import BadReply
 from demur.evaluation.errors import EndpointError, Refused
+from demur.http_client import UntrustedReply, careful_client, one_line, read_body, retry_after_seconds
 
 TRY_AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
 """Statuses that may go away by themselves."""
@@ -22,6 +23,11 @@ HOPELESS = frozenset({401, 403, 404, 405})
 
 FIRST_PAUSE, LONGEST_PAUSE, LONGEST_OBEYED = 0.5, 60.0, 600.0
 """Seconds: before the second try, between tries at most, and of a Retry-After at most."""
+
+MOST_REPLY = 64 << 20
+"""Bytes of a reply: 64 samples of a long output with all their text need a tenth of it."""
+MOST_REFUSAL = 1 << 16
+"""Bytes of an error's reply."""
 
 Sleep = Callable[[float], Awaitable[None]]
 
@@ -84,17 +90,21 @@ def connect(base_url: str, api_key: str | None, *, timeout: float, connections: 
     headers = {"authorization": f"Bearer {api_key}"} if api_key else {}
     limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
     waits = httpx.Timeout(timeout, connect=min(timeout, 15.0), pool=None)
-    return httpx.AsyncClient(base_url=address, headers=headers, limits=limits, timeout=waits)
+    return careful_client(address, headers=headers, limits=limits, timeout=waits)
 
 
 @dataclass(slots=True)
 class Endpoint:
-    """An HTTP host that is asked with JSON. `retries` counts the tries after the first."""
+    """An HTTP host that is asked with JSON. `retries` counts the tries after the first.
+
+    A reply may take as long as the client's timeout in all, and have `most_bytes`.
+    """
 
     client: httpx.AsyncClient
     retries: int = 6
     sleep: Sleep = asyncio.sleep
     jitter: random.Random = field(default_factory=random.Random)
+    most_bytes: int = MOST_REPLY
 
     async def post(self, path: str, body: dict[str, Any], check: Callable[[Any], object]) -> Reply:
         """Post until a JSON body comes that `check` accepts (it raises BadReply otherwise).
@@ -126,13 +136,16 @@ class Endpoint:
         self, method: str, path: str, body: dict[str, Any] | None, check: Callable[[Any], object]
     ) -> "_Accepted | _Trouble":
         try:
-            response = await self.client.request(method, path, json=body)
-        except httpx.TimeoutException:
+            async with asyncio.timeout(self.client.timeout.read):
+                response = await self._exchange(method, path, body)
+        except (httpx.TimeoutException, TimeoutError):
             return _Trouble("no answer in time")
         except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
             raise EndpointError(f"{self.client.base_url} is no address: {error}") from None
-        except httpx.RequestError as error:
-            return _Trouble(f"the connection failed: {str(error) or type(error).__name__}")
+        except (httpx.RequestError, OSError) as error:
+            return _Trouble(f"the connection failed: {one_line(error) or type(error).__name__}")
+        except UntrustedReply as error:
+            return _Trouble(str(error))
         if response.status_code in HOPELESS:
             what = f"{response.url} answers {response.status_code}: {_message(response)}"
             raise Refused(what, response.status_code, _param(response))
@@ -140,6 +153,13 @@ class Endpoint:
             again = response.status_code in TRY_AGAIN
             return _Trouble(f"status {response.status_code}: {_message(response)}", again, _retry_after(response))
         return _checked(response, check)
+
+    async def _exchange(self, method: str, path: str, body: dict[str, Any] | None) -> httpx.Response:
+        """One request and its reply, which has a limit in bytes. Raises UntrustedReply past it."""
+        async with self.client.stream(method, path, json=body) as streamed:
+            most = self.most_bytes if streamed.is_success else MOST_REFUSAL
+            content = await read_body(streamed, most)
+        return httpx.Response(streamed.status_code, headers=streamed.headers, content=content, request=streamed.request)
 
     def _pause(self, tries: int, retry_after: float | None) -> float:
         """Seconds to wait: what the endpoint asked for, or twice as long each time, less up to half by chance."""
@@ -163,7 +183,7 @@ class _Trouble:
 def _checked(response: httpx.Response, check: Callable[[Any], object]) -> _Accepted | _Trouble:
     try:
         body = response.json()
-    except ValueError:
+    except (ValueError, RecursionError):
         return _Trouble(f"the reply is no JSON: {response.text[:80]!r}")
     try:
         check(body)
@@ -178,16 +198,16 @@ def _message(response: httpx.Response) -> str:
         error = response.json()
         for key in ("error", "message", "detail"):
             error = error.get(key, error) if isinstance(error, dict) else error
-        return error if isinstance(error, str) else json.dumps(error)[:200]
-    except ValueError:
-        return " ".join(response.text.split())[:120] or response.reason_phrase
+        return one_line(error if isinstance(error, str) else json.dumps(error))
+    except (ValueError, RecursionError):
+        return one_line(response.text, 120) or response.reason_phrase
 
 
 def _param(response: httpx.Response) -> str | None:
     """The request field that a demur server finds fault with."""
     try:
         param = response.json()["error"]["param"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None
     return param if isinstance(param, str) else None
 
@@ -195,11 +215,10 @@ def _param(response: httpx.Response) -> str | None:
 def _retry_after(response: httpx.Response) -> float | None:
     """Seconds from a Retry-After header, which holds a number or a date."""
     value = response.headers.get("retry-after", "")
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        pass
+    seconds = retry_after_seconds(value)
+    if seconds is not None:
+        return seconds
     try:
         return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
