@@ -13,6 +13,7 @@ from bench.soak.overload import overload, slow_readers
 from bench.soak.result import Result, show
 from bench.soak.server import allow_many_files
 from bench.soak.streams import fairness, streams
+from bench.soak.upstreams import upstreams
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ SCENARIOS = {
     "costly-formulas": Scenario(costly_formulas, 0, 16),
     "stalled-log": Scenario(stalled_log, 0, 20_000),
     "malformed": Scenario(malformed, 0, 10_000),
+    "upstreams": Scenario(upstreams, 60, 16),
 }
 
 
