@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic import ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
+from demur.answering.bounded import BoundedModel, Count
 from demur.core.answers import Aggregation, Contract, Granularity
 from demur.core.selection import SelectionRule
 from demur.core.stopping import Stopping
@@ -15,6 +16,9 @@ ConfidenceSource = Literal["verbalized", "critic"]
 
 LARGEST_SEED = 2**53 - 2**20
 """Whole numbers up to 2**53 survive every JSON reader; sample i adds i."""
+
+SHORTEST_TIMEOUT = 0.05
+"""Seconds; nothing answers in less, so that less could only mean a mistake."""
 
 
 class NotNull:
@@ -42,15 +46,13 @@ def drop_null_defaults(schema: dict[str, Any]) -> None:
             del described["default"]
 
 
-class Asked(BaseModel):
+class Asked(BoundedModel):
     """Settings of one request. Numbers are numbers, never strings; unknown fields are errors.
 
     The four settings of sampling that OpenAI's clients share may be null; every other field may only be left out.
     """
 
-    model_config = ConfigDict(
-        extra="forbid", strict=True, frozen=True, allow_inf_nan=False, json_schema_extra=drop_null_defaults
-    )
+    model_config = ConfigDict(allow_inf_nan=False, json_schema_extra=drop_null_defaults)
 
     model: Annotated[str | None, Field(description="The served model's name."), NotNull()] = None
     contract: Annotated[
@@ -89,7 +91,7 @@ class Asked(BaseModel):
         ),
         NotNull(),
     ] = None
-    samples: int = Field(default=1, ge=1, description="How many samples are drawn at most.")
+    samples: Count = Field(default=1, description="How many samples are drawn at most.")
     selection: SelectionRule = Field(
         default="majconf",
         description="How one of several samples is chosen: the group of equal answers with the highest confidence "
@@ -112,11 +114,11 @@ class Asked(BaseModel):
         "reckoned with samples that are exchangeable, a uniform prior on how the leader and each rival share them, and "
         "samples to come that all vote in full for one of the two: not promised where wrong answers come first.",
     )
-    max_tokens: int | None = Field(default=None, ge=1, description="Longest output of one sample, in tokens.")
+    max_tokens: Count | None = Field(default=None, description="Longest output of one sample, in tokens.")
     temperature: float | None = Field(default=None, ge=0, le=2)
     top_p: float | None = Field(default=None, gt=0, le=1)
     seed: int | None = Field(default=None, ge=0, le=LARGEST_SEED, description="Sample i is drawn with `seed + i`.")
-    timeout: Annotated[float | None, Field(gt=0, description="Seconds until a 504."), NotNull()] = None
+    timeout: Annotated[float | None, Field(ge=SHORTEST_TIMEOUT, description="Seconds until a 504."), NotNull()] = None
     include_withheld: bool = Field(default=False, description="Show withheld text; 403 where the operator forbids it.")
     include_raw: bool = Field(default=False, description="Show the model's output as it was, unless it is withheld.")
     include_token_values: bool = Field(

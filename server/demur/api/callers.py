@@ -1,5 +1,7 @@
 """Who asks: the key that a request shows, and what it allows."""
 
+import gc
+import json
 import time
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
@@ -35,9 +37,23 @@ class KeyedRoute(APIRoute):
 
         async def handle_known(request: Request) -> Response:
             request.scope["state"]["caller"] = await request.app.state.context.callers.identify(request)
-            return await handle(request)
+            return await handle(JsonRequest(request.scope, request.receive))
 
         return handle_known
+
+
+class JsonRequest(Request):
+    """A request whose JSON is parsed without the garbage collector: nothing in a body is garbage yet, and looking at
+    350,000 empty lists again and again takes ten times as long as parsing them."""
+
+    async def json(self) -> Any:
+        body, collecting = await self.body(), gc.isenabled()
+        gc.disable()
+        try:
+            return json.loads(body)
+        finally:
+            if collecting:
+                gc.enable()
 
 
 class Callers:

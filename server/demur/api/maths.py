@@ -13,8 +13,9 @@ from typing import Annotated, Any
 from xml.etree.ElementTree import Element
 
 from fastapi import APIRouter
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, Field
 
+from demur.answering.bounded import BoundedModel
 from demur.api.callers import KeyedRoute
 
 MAX_FORMULA = 1_000
@@ -49,19 +50,15 @@ def _within_total(formulas: list["Formula"]) -> list["Formula"]:
     return formulas
 
 
-class Formula(BaseModel):
+class Formula(BoundedModel):
     """LaTeX without its delimiters; `display` for one that stands on its own line."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     latex: str = Field(max_length=MAX_FORMULA)
     display: bool = False
 
 
-class MathsRequest(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-    formulas: Annotated[list[Formula], Field(max_length=MAX_FORMULAS), AfterValidator(_within_total)]
+class MathsRequest(BoundedModel):
+    formulas: Annotated[list[Formula], Field(max_length=MAX_FORMULAS, fail_fast=True), AfterValidator(_within_total)]
 
 
 class MathsReply(BaseModel):

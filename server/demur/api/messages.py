@@ -3,17 +3,25 @@
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
+from demur.answering.bounded import BoundedModel, Name
 from demur.answering.errors import InvalidRequest
 from demur.engine.base import Message
 
+MAX_MESSAGES = 1_000
+"""Of one request."""
+MAX_PARTS = 256
+"""Of one message's content."""
+LONGEST_REFUSAL = 10_000
+"""Characters; an earlier reply's, sent back as it came."""
 _PARTS_SCHEMA: dict[str, Any] = {
     "anyOf": [
         {"type": "string"},
         {
             "type": "array",
             "minItems": 1,
+            "maxItems": MAX_PARTS,
             "items": {
                 "type": "object",
                 "properties": {"type": {"const": "text"}, "text": {"type": "string"}},
@@ -29,6 +37,8 @@ def _join_parts(content: object) -> object:
     """A list of text parts is their concatenation."""
     if not isinstance(content, list):
         return content
+    if len(content) > MAX_PARTS:
+        raise ValueError(f"at most {MAX_PARTS} parts, not {len(content)}")
     for part in content:
         if not isinstance(part, dict) or part.keys() != {"type", "text"} or part["type"] != "text":
             raise ValueError("only text parts are taken: {'type': 'text', 'text': '...'}")
@@ -54,19 +64,20 @@ Nothing = Annotated[list[Any], Field(max_length=0)] | None
 """A field that earlier replies carry empty, so that they can be sent back as they came."""
 
 
-class ChatMessage(BaseModel):
+class ChatMessage(BoundedModel):
     """One message of a conversation; the last one has to be the user's."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     role: Literal["system", "developer", "user", "assistant"]
     content: Content
-    name: str | None = None
-    refusal: str | None = None
+    name: Name | None = None
+    refusal: Annotated[str, Field(max_length=LONGEST_REFUSAL)] | None = None
     annotations: Nothing = None
     tool_calls: Nothing = None
     function_call: None = None
     audio: None = None
+
+
+Messages = Annotated[list[ChatMessage], Field(min_length=1, max_length=MAX_MESSAGES, fail_fast=True)]
 
 
 def conversation(messages: Sequence[ChatMessage]) -> tuple[Message, ...]:

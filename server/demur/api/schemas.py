@@ -7,7 +7,7 @@ from pydantic import ConfigDict, Field
 from demur.answering import Asked, Question
 from demur.answering.asked import NotNull, drop_null_defaults
 from demur.answering.errors import InvalidRequest
-from demur.api.messages import ChatMessage, Text, conversation
+from demur.api.messages import Messages, Text, conversation
 from demur.engine.base import Message
 
 
@@ -22,7 +22,7 @@ class AnswerRequest(Asked):
     model_config = ConfigDict(json_schema_extra=_document)
 
     question: Annotated[Text | None, Field(json_schema_extra={"pattern": r"\S"}), NotNull()] = None
-    messages: Annotated[list[ChatMessage] | None, Field(min_length=1), NotNull()] = None
+    messages: Annotated[Messages | None, NotNull()] = None
     stream: bool = Field(default=False, description="Server-sent events instead of one JSON object.")
 
     def to_question(self) -> Question:

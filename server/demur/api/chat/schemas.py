@@ -2,12 +2,13 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, model_serializer
+from pydantic import BaseModel, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, model_serializer
 from pydantic_core import CoreSchema, core_schema
 
 from demur.answering import Answer, Asked, Question
+from demur.answering.bounded import BoundedModel, Count, Name, Strings
 from demur.answering.errors import InvalidRequest
-from demur.api.messages import ChatMessage, conversation
+from demur.api.messages import Messages, conversation
 
 
 class WithoutEffect:
@@ -28,9 +29,7 @@ class WithoutEffect:
         return value
 
 
-class StreamOptions(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
+class StreamOptions(BoundedModel):
     include_usage: bool = False
     include_obfuscation: Annotated[Any, WithoutEffect(None, False)] = None
 
@@ -38,17 +37,17 @@ class StreamOptions(BaseModel):
 class ChatRequest(Asked):
     """A chat completion. Fields that would change or cut the output form are refused, not ignored."""
 
-    messages: list[ChatMessage] = Field(min_length=1)
-    n: int | None = Field(default=None, ge=1, description="Answers to give, each with a decision of its own.")
-    max_completion_tokens: int | None = Field(default=None, ge=1, description="The newer name of max_tokens.")
+    messages: Messages
+    n: Count | None = Field(default=None, description="Answers to give, each with a decision of its own.")
+    max_completion_tokens: Count | None = Field(default=None, description="The newer name of max_tokens.")
     stream: bool | None = None
     stream_options: StreamOptions | None = None
 
-    user: str | None = Field(default=None, description="Without effect, like the other fields about the caller.")
-    safety_identifier: str | None = None
-    metadata: dict[str, str] | None = None
-    prompt_cache_key: str | None = None
-    prompt_cache_retention: str | None = None
+    user: Name | None = Field(default=None, description="Without effect, like the other fields about the caller.")
+    safety_identifier: Name | None = None
+    metadata: Strings | None = None
+    prompt_cache_key: Name | None = None
+    prompt_cache_retention: Name | None = None
     service_tier: Literal["auto", "default"] | None = None
     parallel_tool_calls: bool | None = None
 

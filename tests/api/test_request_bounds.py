@@ -1,0 +1,134 @@
+"""Every list, mapping and object of a request ends at its first fault, so that refusing a body makes no million errors."""
+
+import gc
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, ValidationError
+
+from demur.answering.bounded import MAX_ENTRIES
+from demur.api.chat.schemas import ChatRequest
+from demur.api.maths import MAX_FORMULAS, MathsRequest
+from demur.api.messages import MAX_MESSAGES, MAX_PARTS
+from demur.api.schemas import AnswerRequest
+
+JSON = {"content-type": "application/json"}
+MANY = 20_000
+ASKED = {"role": "user", "content": "q"}
+STRANGE = {f"k{i}": 0 for i in range(MANY)}
+ITEMS = [{}, [], [[]], 1, None, "x", {"": 0}, {"role": "x", "content": 1}, ASKED | STRANGE]
+
+
+def shapes(field: str) -> Iterator[dict[str, Any]]:
+    for item in ITEMS:
+        yield {field: [item] * (3 if item and isinstance(item, dict) and len(item) > 9 else MANY)}
+    yield {field: [ASKED] * MANY}
+    yield {field: STRANGE}
+    yield {field: [dict(ASKED, content=[{"type": "text", "text": "q"}] * MANY)] * 20}
+
+
+@pytest.mark.parametrize("model", [AnswerRequest, ChatRequest, MathsRequest])
+def test_no_body_makes_more_errors_than_there_are_fields(model: type[BaseModel]) -> None:
+    bodies = [body for field in model.model_fields for body in shapes(field)]
+    for body in [*bodies, STRANGE, STRANGE | {"messages": [ASKED]}]:
+        with pytest.raises(ValidationError) as caught:
+            model.model_validate(body)
+        assert caught.value.error_count() <= 50
+
+
+@pytest.mark.parametrize(
+    ("path", "fields", "param", "limit"),
+    [
+        ("/v1/answers", {"messages": [ASKED] * (MAX_MESSAGES + 1)}, "messages", MAX_MESSAGES),
+        ("/v1/chat/completions", {"messages": [ASKED] * 10_000}, "messages", MAX_MESSAGES),
+        (
+            "/v1/answers",
+            {"messages": [{"role": "user", "content": [{"type": "text", "text": "q"}] * (MAX_PARTS + 1)}]},
+            "messages[0].content",
+            MAX_PARTS,
+        ),
+        (
+            "/v1/chat/completions",
+            {"messages": [ASKED], "metadata": {str(i): "" for i in range(MAX_ENTRIES + 1)}},
+            "metadata",
+            MAX_ENTRIES,
+        ),
+        ("/v1/chat/completions", {"messages": [ASKED], "metadata": {"a": "x" * 513}}, "metadata.a", 512),
+        ("/v1/chat/completions", {"messages": [ASKED], "user": "x" * 513}, "user", 512),
+        ("/v1/chat/completions", {"messages": [ASKED | {"name": "x" * 513}]}, "messages[0].name", 512),
+        ("/v1/chat/completions", {"messages": [ASKED], "max_tokens": 2**31}, "max_tokens", 2**31 - 1),
+        ("/v1/chat/completions", {"messages": [ASKED], "n": 10**40}, "n", 2**31 - 1),
+        ("/v1/answers", {"question": "q", "samples": 10**40}, "samples", 2**31 - 1),
+        ("/v1/answers", {"question": "q", "timeout": 5e-324}, "timeout", 0.05),
+        ("/page/maths", {"formulas": [{"latex": "x"}] * (MAX_FORMULAS + 1)}, "formulas", MAX_FORMULAS),
+    ],
+)
+def test_a_refusal_names_the_field_and_the_limit(make, path, fields, param, limit) -> None:
+    response = make().call("POST", path, json=fields)
+    assert response.status_code == 400
+    assert response.json()["error"]["param"] == param
+    assert str(limit) in response.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("path", ["/v1/answers", "/v1/chat/completions", "/page/maths"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"messages": [' + b"{}," * MANY + b"{}]}",
+        b'{"messages": [' + b"[[]]," * MANY + b"[]]}",
+        b'{"formulas": [' + b"{}," * MANY + b"{}]}",
+        json.dumps(STRANGE).encode(),
+        b'{"messages": [{"role": "user", "content": "q", "' + b"k" * 100_000 + b'": 1}]}',
+        b'{"messages": [{"role": "' + b"k" * 100_000 + b'", "content": "q"}]}',
+        b'{"question": "q", "model": "' + b"\\u0001" * 100_000 + b'"}',
+        b'{"question": "q", "contract": "' + b"x" * 100_000 + b'"}',
+        b'{"question": "q", "temperature": ' + b"9" * 4000 + b"}",
+        b'{"question": "q", "' + b"\\ud800" * 10_000 + b'": 1}',
+        b'{"question": ' + b"[" * 900 + b"]" * 900 + b"}",
+    ],
+)
+def test_a_refusal_is_short(make, path, body) -> None:
+    response = make().call("POST", path, content=body, headers=JSON)
+    assert response.status_code in (400, 404)
+    assert len(response.content) < 2_000
+
+
+def test_as_many_messages_and_parts_as_the_limits_say_are_taken(make) -> None:
+    turns = [{"role": "user", "content": "q" * 31}, {"role": "assistant", "content": "a"}] * (MAX_MESSAGES // 2)
+    assert make().call("POST", "/v1/answers", json={"messages": [*turns[:-1], ASKED]}).status_code == 200
+    parts = [{"type": "text", "text": "q"}] * MAX_PARTS
+    body = {"messages": [{"role": "user", "content": parts}], "metadata": {str(i): "x" * 512 for i in range(16)}}
+    assert make().call("POST", "/v1/chat/completions", json=body).status_code == 200
+
+
+def test_the_garbage_collector_is_on_again_after_a_body(make) -> None:
+    for body in (b"{}", b"{", b'{"question": "q"}'):
+        make().call("POST", "/v1/answers", content=body, headers=JSON)
+        assert gc.isenabled()
+
+
+def parts_of(schema: Any, document: dict[str, Any], seen: frozenset[str] = frozenset()) -> Iterator[dict[str, Any]]:
+    """The schema and all that it is made of."""
+    if isinstance(schema, list):
+        for part in schema:
+            yield from parts_of(part, document, seen)
+    elif isinstance(schema, dict):
+        if (name := schema.get("$ref", "").rpartition("/")[2]) and name not in seen:
+            yield from parts_of(document["components"]["schemas"][name], document, seen | {name})
+        yield schema
+        for part in schema.values():
+            yield from parts_of(part, document, seen)
+
+
+@pytest.mark.parametrize("path", ["/v1/answers", "/v1/chat/completions"])
+def test_every_list_mapping_and_whole_number_has_a_documented_bound(make, path) -> None:
+    document = make().call("GET", "/openapi.json").json()
+    body = document["paths"][path]["post"]["requestBody"]
+    bounds = {"array": "maxItems", "integer": "maximum"}
+    for part in parts_of(body, document):
+        if not isinstance(kind := part.get("type"), str):
+            continue
+        assert kind not in bounds or bounds[kind] in part, part
+        assert kind != "object" or part.get("additionalProperties") is False or "maxProperties" in part, part
