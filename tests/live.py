@@ -8,6 +8,8 @@ from typing import Any
 
 import uvicorn
 
+from demur.serving.protocol import bounded_protocol
+
 
 class _Announcing(uvicorn.Server):
     """uvicorn that says when it listens."""
@@ -22,10 +24,11 @@ class _Announcing(uvicorn.Server):
 
 
 @contextmanager
-def serving(app: Any) -> Iterator[str]:
-    """Run the app in a thread of its own; gives its address. It has stopped when the context ends."""
+def serving(app: Any, receive_timeout: float = 20.0) -> Iterator[str]:
+    """Run the app in a thread of its own, as the product does; gives its address. It has stopped when the context ends."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        server = _Announcing(uvicorn.Config(app, log_config=None, ws="none", timeout_graceful_shutdown=5))
+        http = bounded_protocol(receive_timeout)
+        server = _Announcing(uvicorn.Config(app, http=http, log_config=None, ws="none", timeout_graceful_shutdown=5))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:

@@ -89,6 +89,7 @@ class Settings(BaseSettings):
 
     max_question_chars: Count = Field(default=32_000, description="All messages of one request together.")
     max_body_bytes: Count = Field(default=1_048_576, description="Size of a request body.")
+    receive_timeout: Seconds = Field(default=20.0, description="Seconds for a request's head, and for its body.")
     max_samples: Count = Field(default=64, description="Samples drawn for one request, all choices together.")
     timeout: Seconds = Field(default=120.0, description="Seconds for one request that names no timeout.")
     max_timeout: Seconds = Field(default=600.0, description="The longest timeout a request may name, in seconds.")

@@ -79,7 +79,8 @@ def build(
 
 @contextmanager
 def running(server: Server) -> Iterator[Server]:
-    with serving(server.app) as url:
+    limit = server.app.state.context.answerer.settings.receive_timeout
+    with serving(server.app, limit) as url:
         yield replace(server, url=url)
 
 

@@ -103,7 +103,7 @@ def create_app(
         web.add_page(app, folder)
     for kind in (ApiError, AnsweringError, EngineError, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, _reply_with_error)
-    app.add_middleware(Boundary, metrics=context.metrics, max_body_bytes=settings.max_body_bytes, tracer=tracer)
+    app.add_middleware(Boundary, metrics=context.metrics, settings=settings, tracer=tracer)
     return app
 
 

@@ -1,5 +1,6 @@
 """The outermost layer: gives each request an id, bounds its body, counts it, logs it, and lets no exception through."""
 
+import asyncio
 import logging
 import re
 import time
@@ -14,10 +15,12 @@ from demur.answering import new_id
 from demur.api.errors import BROKEN, ApiError, error_response
 from demur.api.streams import KEEP_ALIVE
 from demur.observability import Metrics, log_failure, logger
+from demur.settings import Settings
 from demur.tracing import UNTRACED, Span
 
 _SAFE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_CLOSE = {"connection": "close"}
 _PROBES = frozenset({"/health", "/ready", "/metrics"})
 """Asked for every few seconds, so logged only at level debug."""
 
@@ -25,17 +28,17 @@ _PROBES = frozenset({"/health", "/ready", "/metrics"})
 class Boundary:
     """ASGI middleware."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, max_body_bytes: int, tracer: Tracer | None = None) -> None:
+    def __init__(self, app: ASGIApp, metrics: Metrics, settings: Settings, tracer: Tracer | None = None) -> None:
         self._app = app
         self._metrics = metrics
-        self._max_body_bytes = max_body_bytes
+        self._settings = settings
         self._tracer = tracer or NoOpTracer()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        exchange = Exchange(scope, receive, send, self._max_body_bytes, self._span(scope))
+        exchange = Exchange(scope, receive, send, self._settings, self._span(scope))
         with self._metrics.in_flight.track_inprogress():
             try:
                 await exchange.run(self._app)
@@ -61,10 +64,12 @@ class Boundary:
 class Exchange:
     """One request and its reply, watched from outside."""
 
-    def __init__(self, scope: Scope, receive: Receive, send: Send, max_body_bytes: int, span: Span) -> None:
+    def __init__(self, scope: Scope, receive: Receive, send: Send, settings: Settings, span: Span) -> None:
         self._scope, self._receive, self._send = scope, receive, send
-        self._max_body_bytes = max_body_bytes
+        self._settings = settings
         self._received = 0
+        self._receive_by: float | None = None
+        self._received_all = False
         self._began = time.perf_counter()
         self.status = 499
         """Until a reply begins: what is logged when the client goes away before."""
@@ -91,7 +96,7 @@ class Exchange:
 
     async def run(self, app: ASGIApp) -> None:
         try:
-            if _declared_length(self._scope) > self._max_body_bytes:
+            if _declared_length(self._scope) > self._settings.max_body_bytes:
                 await self._fail(ApiError(413, "invalid_request", self._too_large()))
             else:
                 await app(self._scope, self.receive, self.send)
@@ -101,11 +106,23 @@ class Exchange:
                 await self._fail(BROKEN)
 
     async def receive(self) -> Message:
-        message = await self._receive()
+        message = await (self._receive() if self._received_all else self._receive_in_time())
         self._received += len(message.get("body", b""))
-        if self._received > self._max_body_bytes:
+        self._received_all = not message.get("more_body", False)
+        if self._received > self._settings.max_body_bytes:
             raise HTTPException(413, self._too_large())
         return message
+
+    async def _receive_in_time(self) -> Message:
+        """The time is that of the whole body, however small the pieces are that it comes in."""
+        limit = self._settings.receive_timeout
+        if self._receive_by is None:
+            self._receive_by = asyncio.get_running_loop().time() + limit
+        try:
+            async with asyncio.timeout_at(self._receive_by):
+                return await self._receive()
+        except TimeoutError:
+            raise HTTPException(408, f"the body did not come within {limit:g} seconds", _CLOSE) from None
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -138,7 +155,7 @@ class Exchange:
         await error_response(error, self.request_id)(self._scope, self._receive, self.send)
 
     def _too_large(self) -> str:
-        return f"the body is over the limit of {self._max_body_bytes} bytes"
+        return f"the body is over the limit of {self._settings.max_body_bytes} bytes"
 
 
 def _declared_length(scope: Scope) -> int:

@@ -19,6 +19,7 @@ from demur.manifest import Manifest
 from demur.observability import configure_logging, logger
 from demur.serving.exporting import tracer_for
 from demur.serving.loading import CannotLoad, load_critic, load_engine, start_grader
+from demur.serving.protocol import bounded_protocol
 from demur.settings import Settings, is_loopback
 
 EXIT_ENGINE_DIED = 70
@@ -127,15 +128,7 @@ async def serve_app(app: FastAPI, settings: Settings, listener: socket.socket, r
     Requests in flight get `settings.shutdown_timeout` seconds, and are then told that the server stops. `ready` is
     called when connections are accepted.
     """
-    config = uvicorn.Config(
-        app,
-        log_config=None,
-        access_log=False,
-        lifespan="on",
-        ws="none",
-        server_header=False,
-        timeout_graceful_shutdown=settings.shutdown_timeout + LAST_WORDS,
-    )
+    config = uvicorn_config(app, settings)
     context: Context = app.state.context
     server, vitals = Announcing(config, ready, context.admission, settings.shutdown_timeout), context.vitals
     vitals.on_death(lambda: setattr(server, "should_exit", True))
@@ -145,6 +138,20 @@ async def serve_app(app: FastAPI, settings: Settings, listener: socket.socket, r
         return 0
     logger.critical("the engine died; start the server again", extra={"fields": {"cause": vitals.cause_of_death}})
     return EXIT_ENGINE_DIED
+
+
+def uvicorn_config(app: FastAPI, settings: Settings) -> uvicorn.Config:
+    """How every server of ours listens; see `protocol` for what it takes."""
+    return uvicorn.Config(
+        app,
+        http=bounded_protocol(settings.receive_timeout),
+        log_config=None,
+        access_log=False,
+        lifespan="on",
+        ws="none",
+        server_header=False,
+        timeout_graceful_shutdown=settings.shutdown_timeout + LAST_WORDS,
+    )
 
 
 @contextmanager
