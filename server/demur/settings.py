@@ -83,6 +83,11 @@ class Settings(BaseSettings):
     keys_max_age: Seconds = Field(
         default=900.0, description="Seconds for which keys still open whose file cannot be read any more."
     )
+    allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(),
+        description="Names in the Host header, with commas between; others are refused. On a loopback address this "
+        "machine's names always go, and no others do unless they are here; elsewhere any name goes unless some are.",
+    )
     allow_anonymous: bool = Field(
         default=False, description="Serve without keys even on an address that others can reach."
     )
@@ -115,6 +120,12 @@ class Settings(BaseSettings):
         if not isinstance(given, str):
             return given
         return json.loads(given) if given.lstrip().startswith("[") else [url.strip() for url in given.split(",")]
+
+    @field_validator("allowed_hosts", mode="before")
+    @classmethod
+    def _names(cls, given: object) -> object:
+        names = given.split(",") if isinstance(given, str) else given
+        return [str(name).strip().lower() for name in names] if isinstance(names, (list, tuple)) else names
 
     @property
     def withheld_allowed(self) -> bool:

@@ -1,62 +1,21 @@
 """Bytes that come before a key is asked for: bounded in size, number and time, whatever they are."""
 
 import json
-import re
-import socket
 from collections.abc import Callable
 from contextlib import suppress
-from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
 from demur.engine.scripted import Gate, Script, ScriptedEngine
 from demur.serving.protocol import MAX_HEAD, MAX_HEADERS, MAX_PIPELINED
+from raw_http import check_error, connect, read, send, statuses
 
 MIB = 1 << 20
 START = b"POST /v1/answers HTTP/1.1\r\nhost: 127.0.0.1\r\n"
 CHUNKED = START + b"content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"
 GET = b"GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n"
 BODY = b'{"question": "q"}'
-
-
-def connect(url: str) -> socket.socket:
-    place = urlsplit(url)
-    assert place.hostname
-    assert place.port
-    return socket.create_connection((place.hostname, place.port), timeout=30)
-
-
-def send(url: str, *pieces: bytes) -> bytes:
-    """Everything that comes back until the server closes; it may do so before all is sent."""
-    with connect(url) as connection:
-        with suppress(ConnectionError):
-            for piece in pieces:
-                connection.sendall(piece)
-        return read(connection)
-
-
-def read(connection: socket.socket) -> bytes:
-    received = b""
-    with suppress(ConnectionError):
-        while piece := connection.recv(1 << 16):
-            received += piece
-    return received
-
-
-def statuses(received: bytes) -> list[int]:
-    return [int(status) for status in re.findall(rb"HTTP/1\.1 (\d{3}) ", received)]
-
-
-def check_error(received: bytes, status: int) -> str:
-    """The one reply is an error in the one shape that closes the connection; gives its message."""
-    head, _, body = received.partition(b"\r\n\r\n")
-    assert statuses(received) == [status], received[:300]
-    assert b"connection: close" in head
-    error = json.loads(body)["error"]
-    assert error.keys() == {"type", "message", "param", "request_id"}
-    assert f"x-request-id: {error['request_id']}".encode() in head
-    return error["message"]
 
 
 @pytest.mark.parametrize(

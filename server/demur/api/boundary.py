@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from demur.answering import new_id
 from demur.api.errors import BROKEN, ApiError, error_response
+from demur.api.hosts import check_host
 from demur.api.streams import KEEP_ALIVE
 from demur.observability import Metrics, log_failure, logger
 from demur.settings import Settings
@@ -96,10 +97,13 @@ class Exchange:
 
     async def run(self, app: ASGIApp) -> None:
         try:
+            check_host(self._scope, self._settings)
             if _declared_length(self._scope) > self._settings.max_body_bytes:
                 await self._fail(ApiError(413, "invalid_request", self._too_large()))
             else:
                 await app(self._scope, self.receive, self.send)
+        except ApiError as error:  # before the app was asked, which answers its own
+            await self._fail(error)
         except Exception as error:  # noqa: BLE001 - the last resort: whatever it is, the caller gets a reply
             log_failure(error, self.request_id)
             if self.first_byte is None and self.status == 499:
