@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 
 import demur
 from demur.answering import Answerer, AnsweringError
-from demur.api import answers, models, operations, web
+from demur.api import answers, docs, models, operations, web
 from demur.api.admission import Admission, Load
 from demur.api.boundary import Boundary
 from demur.api.callers import Callers
@@ -92,6 +92,8 @@ def create_app(
         title="demur",
         version=demur.__version__,
         summary="Answers, says how sure it is, and declines when that is less than the caller asked for.",
+        docs_url=None,
+        redoc_url=None,
         lifespan=_watching,
     )
     app.state.context = context
@@ -99,6 +101,7 @@ def create_app(
     for room in (answers, chat, models):
         app.include_router(room.router, dependencies=shown)
     app.include_router(operations.router)
+    docs.add_docs(app)
     if (folder := web.web_folder()) is not None:
         web.add_page(app, folder)
     for kind in (ApiError, AnsweringError, EngineError, HTTPException, RequestValidationError):
