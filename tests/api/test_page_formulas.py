@@ -1,10 +1,12 @@
 """From LaTeX to trees, on the server's side. Needs no browser."""
 
+import asyncio
 import random
+import threading
 
 import pytest
 
-from demur.api.maths import ATTRIBUTES, ELEMENTS, MAX_FORMULA, MAX_FORMULAS, MAX_TOTAL, to_tree
+from demur.api.maths import ATTRIBUTES, ELEMENTS, MAX_FORMULA, MAX_FORMULAS, MAX_TOTAL, Threads, to_tree
 
 
 def texts(tree) -> str:
@@ -148,3 +150,26 @@ def test_trees_come_in_the_order_of_the_formulas(make) -> None:
     asked = [{"latex": "x"}, {"latex": "{"}, {"latex": "y", "display": True}]
     reply = make().call("POST", "/page/maths", json={"formulas": asked})
     assert [tree and texts(tree) for tree in reply.json()["formulas"]] == ["x", None, "y"]
+
+
+def test_a_crowd_waits_in_a_short_line_and_the_rest_is_told_so() -> None:
+    at_work, done = threading.Event(), threading.Event()
+
+    def work() -> str:
+        at_work.set()
+        assert done.wait(10)
+        return "tree"
+
+    async def crowd() -> list[str | BaseException]:
+        threads = Threads(at_once=1, max_waiting=3)
+        asked = [asyncio.create_task(threads.run(work)) for _ in range(10)]
+        await asyncio.to_thread(at_work.wait, 10)
+        await asyncio.wait(asked[4:])
+        done.set()
+        replies = await asyncio.gather(*asked, return_exceptions=True)
+        return [*replies, await threads.run(work)]
+
+    replies = asyncio.run(crowd())
+    assert replies[:4] == ["tree"] * 4
+    assert [(error.status, error.headers) for error in replies[4:-1]] == [(429, {"retry-after": "1"})] * 6
+    assert replies[-1] == "tree"

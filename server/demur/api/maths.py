@@ -5,11 +5,12 @@ and this is the allow-list of what can be in it. A formula that has anything els
 the page shows its LaTeX.
 """
 
+import asyncio
 import importlib
 import re
 import unicodedata
-from collections.abc import Iterator
-from typing import Annotated, Any
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any, TypeVar
 from xml.etree.ElementTree import Element
 
 from fastapi import APIRouter
@@ -17,11 +18,17 @@ from pydantic import AfterValidator, BaseModel, Field
 
 from demur.answering.bounded import BoundedModel
 from demur.api.callers import KeyedRoute
+from demur.api.errors import ApiError
+
+T = TypeVar("T")
 
 MAX_FORMULA = 1_000
 MAX_FORMULAS = 32
 MAX_TOTAL = 8_000
 """Characters of all formulas of one request: about a quarter of a second of work at worst."""
+AT_ONCE, MAX_WAITING = 1, 8
+"""Requests that are converted at once, in worker threads, and that wait for one: past it comes a 429. They share one
+interpreter with every stream, so that a second thread would only take time from those."""
 MAX_DEPTH = 60
 
 ELEMENTS = frozenset({"math", "mrow", "mstyle", "mpadded", "mphantom", "menclose", "mtable", "mtr", "mtd"})
@@ -40,8 +47,6 @@ _ALIGNED = re.compile(r"\\(begin|end)\{(aligned|alignedat|gathered|eqnarray\*?|a
 
 Tree = list[Any] | str
 """Text, or [element name, attributes, child, ...]."""
-
-router = APIRouter(include_in_schema=False, route_class=KeyedRoute)
 
 
 def _within_total(formulas: list["Formula"]) -> list["Formula"]:
@@ -67,10 +72,38 @@ class MathsReply(BaseModel):
     formulas: list[Tree | None]
 
 
-@router.post("/page/maths")
-def maths(asked: MathsRequest) -> MathsReply:
-    """Runs in a worker thread, so that no stream waits for it."""
-    return MathsReply(formulas=[to_tree(formula.latex, formula.display) for formula in asked.formulas])
+class Threads:
+    """Worker threads of one route, with a short line before them: its callers take none from anything else."""
+
+    def __init__(self, at_once: int, max_waiting: int) -> None:
+        self._free = asyncio.Semaphore(at_once)
+        self._room = at_once + max_waiting
+
+    async def run(self, work: Callable[[], T]) -> T:
+        """Raises ApiError 429 when the line is full."""
+        if not self._room:
+            raise ApiError(429, "rate_limited", "too many formulas at once; try again", headers={"retry-after": "1"})
+        self._room -= 1
+        try:
+            async with self._free:
+                return await asyncio.to_thread(work)
+        finally:
+            self._room += 1
+
+
+def make_router() -> APIRouter:
+    """The route of one app."""
+    router = APIRouter(include_in_schema=False, route_class=KeyedRoute)
+    threads = Threads(AT_ONCE, MAX_WAITING)
+
+    @router.post("/page/maths")
+    async def maths(asked: MathsRequest) -> MathsReply:
+        def convert() -> MathsReply:
+            return MathsReply(formulas=[to_tree(formula.latex, formula.display) for formula in asked.formulas])
+
+        return await threads.run(convert)
+
+    return router
 
 
 def to_tree(latex: str, display: bool = False) -> Tree | None:

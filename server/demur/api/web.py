@@ -48,7 +48,7 @@ def add_page(app: FastAPI, folder: Path) -> None:
     files = StaticFiles(directory=folder)
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
         _add_file(app, files, file.relative_to(folder).as_posix())
-    app.include_router(maths.router)
+    app.include_router(maths.make_router())
 
 
 def _add_file(app: FastAPI, files: StaticFiles, name: str) -> None:
