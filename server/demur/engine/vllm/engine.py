@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
+from dataclasses import replace
+from functools import cached_property
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from demur.engine.base import Chunk, Message, Prompt, PromptTooLong, Sampling, Trace
 from demur.engine.vllm.arguments import Seeding, seeding
 from demur.engine.vllm.launching import existing, import_vllm, launch
+from demur.engine.vllm.literal import ControlTokens
 from demur.engine.vllm.process import SILENCE, EngineProcess
 from demur.engine.vllm.spelling import pieces
 from demur.engine.vllm.translating import chunk, sampling_params, translated_errors
@@ -88,14 +91,25 @@ class VLLMEngine:
 
         template = ChatParams(chat_template_kwargs={"add_generation_prompt": True})
         whole = TokenizeParams(max_total_tokens=None, add_special_tokens=False)
-        conversations: Any = [list(messages)]
         with translated_errors():
-            _, rendered = await self._llm.renderer.render_chat_async(conversations, template, whole)
-        prompt: Any = rendered[0]
-        token_ids = tuple(prompt["prompt_token_ids"])
+            token_ids = await self._tokenized(messages, template, whole)
         if len(token_ids) >= self.max_model_len:
             raise PromptTooLong(len(token_ids), self.max_model_len)
         return Prompt(tuple(messages), token_ids)
+
+    async def _tokenized(self, messages: Sequence[Message], template: Any, whole: Any) -> tuple[int, ...]:
+        """Control tokens come from the template alone; see `literal`."""
+        renderer: Any = self._llm.renderer
+        if (marked := self._controls.take_out(messages)) is None:
+            _, [prompt] = await renderer.render_chat_async([list(messages)], template, whole)
+            return tuple(prompt["prompt_token_ids"])
+        as_text = replace(template, chat_template_kwargs=template.chat_template_kwargs | {"tokenize": False})
+        _, rendered = await renderer.render_messages_async(list(marked.messages), as_text)
+        return tuple(await asyncio.to_thread(self._controls.encode, rendered.get("prompt"), marked))
+
+    @cached_property
+    def _controls(self) -> ControlTokens:
+        return ControlTokens(self._llm.get_tokenizer())
 
     async def stream(
         self, prompt: Prompt, sampling: Sampling, *, request_id: str, trace: Trace | None = None
