@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from bench.soak.engine_killed import engine_killed, engine_stopped
 from bench.soak.grading import costly_formulas
+from bench.soak.hostile import hostile
 from bench.soak.logs import stalled_log
 from bench.soak.malformed import malformed
 from bench.soak.overload import overload, slow_readers
@@ -35,6 +36,7 @@ SCENARIOS = {
     "costly-formulas": Scenario(costly_formulas, 0, 16),
     "stalled-log": Scenario(stalled_log, 0, 20_000),
     "malformed": Scenario(malformed, 0, 10_000),
+    "hostile": Scenario(hostile, 0, 20_000),
     "upstreams": Scenario(upstreams, 60, 16),
 }
 
