@@ -3,15 +3,22 @@
 import json
 import logging
 import math
+import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, ValidationError, field_validator
 
 from demur.core.answers import CONTRACTS, Aggregation, Contract
+from demur.named_file import FileError, printable, read_file, shown
 
 FILE_NAME = "demur.json"
+MOST_BYTES = 4 << 20
+"""Of a manifest; what training and evaluation note in it takes some kilobytes."""
+_PROBLEMS_TOLD = 5
+_HUB_ID = re.compile(r"[\w-][\w.-]{0,95}/[\w-][\w.-]{0,95}", re.ASCII)
 
 logger = logging.getLogger(__name__)
 
@@ -20,14 +27,34 @@ class ManifestError(ValueError):
     """A `demur.json` that cannot be used; the message names the file, the field and what is wrong with it."""
 
 
+def _one_line(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("has characters that cannot be printed")
+    return text
+
+
+def _inside(path: str) -> str:
+    parts = path.split("/")
+    if path.startswith(("/", "~")) or "\\" in path or any(part in ("", ".", "..") for part in parts):
+        raise ValueError("has to be a path inside the model folder, or a hub id such as org/name")
+    if any(wild in path for wild in "*?["):
+        raise ValueError("has wildcards in it")
+    return path
+
+
+Line = Annotated[str, Field(max_length=500), AfterValidator(_one_line)]
+"""Text that is shown on terminals and in logs."""
+Contracts = Annotated[tuple[Contract, ...], Field(min_length=1, max_length=len(CONTRACTS)), FailFast()]
+
+
 class SamplingDefaults(BaseModel):
     """How a sample is drawn when the caller does not say; `max_tokens` counts the completion alone."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    temperature: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0
+    temperature: Annotated[float, Field(ge=0, le=2, allow_inf_nan=False)] = 1.0
     top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
-    max_tokens: Annotated[int, Field(ge=1)] = 1024
+    max_tokens: Annotated[int, Field(ge=1, le=1 << 24)] = 1024
 
 
 class Critic(BaseModel):
@@ -38,7 +65,7 @@ class Critic(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    path: str
+    path: Annotated[Line, AfterValidator(_inside)]
     scale: Literal["unit", "signed"] = "unit"
 
     def probability(self, value: float) -> float | None:
@@ -56,12 +83,12 @@ class Manifest(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    name: Annotated[str, Field(min_length=1)]
+    name: Annotated[Line, Field(min_length=1)]
     calibrated: bool = False
-    contracts: Annotated[tuple[Contract, ...], Field(min_length=1)] = ("response",)
+    contracts: Contracts = ("response",)
     aggregation: Aggregation = "min"
-    recipe: str | None = None
-    base: str | None = None
+    recipe: Line | None = None
+    base: Line | None = None
     sampling: SamplingDefaults = SamplingDefaults()
     critic: Critic | None = None
     training: Mapping[str, Any] = Field(default_factory=dict)
@@ -76,26 +103,35 @@ class Manifest(BaseModel):
 
     @classmethod
     def uncalibrated(cls, name: str) -> Self:
-        """A model nobody trained here, forced into every contract by structured outputs."""
-        return cls(name=name, contracts=CONTRACTS)
+        """A model nobody trained here, forced into every contract by structured outputs. Raises ManifestError."""
+        return cls._named(name, contracts=CONTRACTS)
 
     @classmethod
     def load(cls, model: str | Path) -> Self:
         """The manifest of a model folder or of a hub id; the defaults where there is none. Raises ManifestError."""
         folder = Path(model).expanduser()
         path = folder / FILE_NAME if folder.is_dir() else _fetch(str(model))
-        if path is None or not path.is_file():
-            return cls(name=folder.resolve().name if folder.is_dir() else str(model))
+        if path is None or not os.path.lexists(path):
+            return cls._named(folder.resolve().name if folder.is_dir() else str(model))
         return cls.read(path)
 
     @classmethod
     def read(cls, path: Path) -> Self:
         """The manifest in one file. Raises ManifestError."""
         try:
-            return cls.model_validate_json(path.read_bytes(), strict=True)
+            return cls.model_validate_json(read_file(path, MOST_BYTES)[0], strict=True)
+        except FileError as error:
+            raise ManifestError(str(error)) from None
         except ValidationError as error:
-            problems = "; ".join(_problem(detail["loc"], detail["msg"]) for detail in error.errors())
-            raise ManifestError(f"{path}: {problems}") from error
+            raise ManifestError(f"{shown(path)}: {_problems(error)}") from error
+
+    @classmethod
+    def _named(cls, name: str, **fields: Any) -> Self:
+        """For a model without a manifest, whose name comes from elsewhere."""
+        try:
+            return cls(name=name, **fields)
+        except ValidationError as error:
+            raise ManifestError(f"the model's name {printable(name, 100)} cannot be used: {_problems(error)}") from None
 
     def write(self, folder: Path) -> None:
         """Put the manifest beside the weights in `folder`."""
@@ -103,9 +139,22 @@ class Manifest(BaseModel):
         (folder / FILE_NAME).write_text(text + "\n", encoding="utf-8")
 
 
+def is_hub_id(name: str) -> bool:
+    """Whether this can be the id of a hub repository, as `org/name`."""
+    return _HUB_ID.fullmatch(name) is not None and ".." not in name and "--" not in name
+
+
+def _problems(error: ValidationError) -> str:
+    """The first few. Names of fields come out of the file and may hold anything."""
+    details = error.errors(include_input=False, include_url=False)
+    told = [_problem(detail["loc"], detail["msg"]) for detail in details[:_PROBLEMS_TOLD]]
+    more = len(details) - len(told)
+    return "; ".join([*told, f"and {more:,} more"] if more else told)
+
+
 def _problem(location: tuple[int | str, ...], message: str) -> str:
     field = ".".join(str(part) for part in location)
-    return f"{field}: {message}" if field else message
+    return printable(f"{field}: {message}" if field else message)
 
 
 def _fetch(hub_id: str) -> Path | None:

@@ -119,7 +119,12 @@ class Settings(BaseSettings):
     def _from_text(cls, given: object) -> object:
         if not isinstance(given, str):
             return given
-        return json.loads(given) if given.lstrip().startswith("[") else [url.strip() for url in given.split(",")]
+        if not given.lstrip().startswith("["):
+            return [url.strip() for url in given.split(",")]
+        try:
+            return json.loads(given)
+        except RecursionError:
+            raise ValueError("the JSON is nested too deeply") from None
 
     @field_validator("allowed_hosts", mode="before")
     @classmethod

@@ -5,6 +5,7 @@ import logging
 
 import pytest
 
+from demur.engine.base import EngineError
 from demur.engine.critic import CriticUnavailable
 from demur.engine.scripted import ScriptedEngine
 from demur.manifest import Critic, Manifest
@@ -35,6 +36,22 @@ def test_a_critic_is_in_its_models_folder_or_a_model_of_its_own(tmp_path) -> Non
     assert locate(str(tmp_path), "value/head") == str(tmp_path / "value" / "head")
     assert locate(str(tmp_path), "someone/critic") == "someone/critic"
     assert locate(str(tmp_path), "nowhere") == str(tmp_path / "nowhere")
+
+
+def test_a_critic_is_nowhere_else(tmp_path) -> None:
+    """Whatever a manifest or a link in a model's folder says."""
+    model = tmp_path / "model"
+    model.mkdir()
+    (tmp_path / "outside").mkdir()
+    (model / "critic").symlink_to(tmp_path / "outside")
+    (model / "real").mkdir()
+    (model / "alias").symlink_to("real")
+    for path in ("critic", "../outside", str(tmp_path / "outside")):
+        with pytest.raises(EngineError, match="outside of that folder"):
+            locate(str(model), path)
+    assert locate(str(model), "alias") == str(model / "alias")
+    for path in ("a/b/c", "org/a b", "org/", "-flag/x y"):
+        assert locate(str(model), path).startswith(str(model))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from typing import Any
 from demur.engine.base import EngineError
 from demur.engine.critic import Critic, CriticUnavailable, OnDemand
 from demur.engine.restarting import Restarts
-from demur.manifest import Manifest
+from demur.manifest import Manifest, is_hub_id
+from demur.named_file import shown
 from demur.observability import logger
 from demur.settings import Settings
 
@@ -61,16 +62,24 @@ def critic_for(
 def locate(model: str, path: str) -> str:
     """The critic's folder: `path` inside the model's folder or hub repository, else a hub id of its own.
 
-    Raises EngineError when there is no such place.
+    Raises EngineError when there is no such place, or when it is outside.
     """
     folder = Path(model).expanduser()
     if folder.is_dir():
-        return str(folder / path) if (folder / path).is_dir() or path.count("/") != 1 else path
+        return _within(folder, path)
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
     try:
-        inside = Path(snapshot_download(model, allow_patterns=f"{path}/*")) / path
+        folder = Path(snapshot_download(model, allow_patterns=f"{path}/*"))
     except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError) as error:
         raise EngineError(f"no hub to get the critic {path} of {model} from: {error}") from error
-    return str(inside) if inside.is_dir() else path
+    return _within(folder, path)
+
+
+def _within(folder: Path, path: str) -> str:
+    """The folder `path` of a model, wherever its links lead; a hub id where the model has no such folder."""
+    inside = folder / path
+    if not inside.resolve().is_relative_to(folder.resolve()):
+        raise EngineError(f"the critic {path} of the model in {shown(folder)} lies outside of that folder")
+    return path if not inside.is_dir() and is_hub_id(path) else str(inside)
