@@ -160,6 +160,18 @@ def test_the_parts_find_each_other(overlay: str) -> None:
     assert scaled["metrics"][0]["pods"]["metric"]["name"] in {rule["name"]["as"] for rule in adapter}
 
 
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_nobody_comes_in_who_is_not_named_and_nothing_goes_out(overlay: str) -> None:
+    policy = rendered(f"overlays/{overlay}")["NetworkPolicy"]["spec"]
+    assert (sorted(policy["policyTypes"]), policy["egress"]) == (["Egress", "Ingress"], [])
+    assert policy["ingress"]
+    for rule in policy["ingress"]:
+        assert rule["from"]  # without it, or with an empty one, everybody is let in
+        assert rule["ports"] == [{"protocol": "TCP", "port": 8000}]
+        for peer in rule["from"]:
+            assert all(selector["matchLabels"] for selector in peer.values())
+
+
 def test_custom_kinds_have_what_they_need() -> None:
     manifests = rendered("monitoring")
     assert set(manifests) == set(CUSTOM)
