@@ -10,8 +10,10 @@ from bench.soak.grading import costly_formulas
 from bench.soak.hostile import hostile
 from bench.soak.logs import stalled_log
 from bench.soak.malformed import malformed
+from bench.soak.mixed import mixed
 from bench.soak.overload import overload, slow_readers
 from bench.soak.result import Result, show
+from bench.soak.seeds import seeds
 from bench.soak.server import allow_many_files
 from bench.soak.streams import fairness, streams
 from bench.soak.upstreams import upstreams
@@ -38,6 +40,8 @@ SCENARIOS = {
     "malformed": Scenario(malformed, 0, 10_000),
     "hostile": Scenario(hostile, 0, 20_000),
     "upstreams": Scenario(upstreams, 60, 16),
+    "seeds": Scenario(seeds, 0, 60),
+    "mixed": Scenario(mixed, 600, 4),
 }
 
 

@@ -7,7 +7,7 @@ import signal
 import sys
 import tempfile
 import time
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 import psutil
@@ -36,20 +36,23 @@ def engine_stopped(seconds: float, size: int) -> Result:
 
 
 def _harmed(number: signal.Signals, seconds: float, size: int) -> Result:
-    with tempfile.TemporaryDirectory() as folder:
-        model = make_tiny_model(Path(folder) / "tiny")
-        command = ["-m", "demur", "serve", "--model", str(model), "--force-contract", "never"]
-        command += [part for argument in ENGINE_ARGS for part in ("--engine-arg", argument)]
-        os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "1")
-        with serving(command, port=0, engine_silence=SILENCE) as served:
-            return asyncio.run(_under_load(served, number, min(seconds, 20.0), size))
+    os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "1")
+    with tempfile.TemporaryDirectory() as folder, serving_tiny(Path(folder), port=0, engine_silence=SILENCE) as served:
+        return asyncio.run(_under_load(served, number, min(seconds, 20.0), size))
+
+
+def serving_tiny(folder: Path, **settings: object) -> AbstractContextManager[Served]:
+    """A server of a tiny model in real vLLM; its weights lie in `folder`."""
+    command = ["-m", "demur", "serve", "--model", str(make_tiny_model(folder / "tiny")), "--force-contract", "never"]
+    command += [part for argument in ENGINE_ARGS for part in ("--engine-arg", argument)]
+    return serving(command, **settings)
 
 
 async def _under_load(served: Served, number: signal.Signals, seconds: float, size: int) -> Result:
     asking = [asyncio.create_task(_ask(served.port, i)) for i in range(size)]
     await asyncio.sleep(seconds)
     running, health = sum(not task.done() for task in asking), asyncio.create_task(_longest_silence(served.port))
-    _engine(served).send_signal(number)
+    engine_of(served).send_signal(number)
     harmed = time.perf_counter()
     down = await _ready(served.port, False)
     later = asyncio.create_task(_ask(served.port, size))
@@ -85,7 +88,7 @@ async def _ask(port: int, i: int) -> Reply | Exception:
         return error
 
 
-def _engine(served: Served) -> psutil.Process:
+def engine_of(served: Served) -> psutil.Process:
     """The process that holds the model."""
     children = served.process.children(recursive=True)
     found = [child for child in children if "EngineCore" in " ".join([child.name(), *child.cmdline()])]

@@ -61,7 +61,7 @@ async def _ask(port: int, key: str, question: str) -> Reply:
     return await attempt(port, post(body, key), PATIENCE)
 
 
-def _script(messages: Sequence[Message]) -> Script:
+def script(messages: Sequence[Message]) -> Script:
     name, _, number = unwrap(messages[-1]["content"]).question.strip().partition(" ")
     if name == "formula":  # another each time: one that was seen before is not worked out again
         return Script([f"Answer: x/7+{number}\nConfidence: 0.9"])
@@ -77,7 +77,7 @@ def _sines(i: int) -> str:
 
 def main() -> int:
     with Grader() as grader:
-        return listen(ScriptedEngine(_script), grader=grader)
+        return listen(ScriptedEngine(script), grader=grader)
 
 
 if __name__ == "__main__":

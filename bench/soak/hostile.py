@@ -88,7 +88,7 @@ def hostile(seconds: float, size: int) -> Result:
 
 
 async def _hostile(served: Served, key: str, size: int) -> Result:
-    bodies = {name: _with_key(body, key) for name, body in BODIES.items()}
+    bodies = {name: with_key(body, key) for name, body in BODIES.items()}
     before_key = {name: await _cost(served, request) for name, request in STRANGERS.items()}
     within = {name: await _cost(served, request) for name, request in bodies.items()}
     before = served.mebibytes
@@ -113,7 +113,7 @@ async def _hostile(served: Served, key: str, size: int) -> Result:
     )
 
 
-def _with_key(body: bytes, key: str) -> bytes:
+def with_key(body: bytes, key: str) -> bytes:
     head = f"POST /v1/chat/completions HTTP/1.1\r\nhost: {HOST}\r\nauthorization: Bearer {key}\r\n"
     head += f"content-type: application/json\r\nconnection: close\r\ncontent-length: {len(body)}\r\n\r\n"
     return head.encode() + body

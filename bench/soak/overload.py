@@ -78,7 +78,7 @@ async def _slow_readers(seconds: float, size: int) -> Result:
     with serving(max_running_samples=4 * size, max_running_tokens=1 << 30) as served, ExitStack() as stack:
         alone = await _arrivals(served.port, 10, seconds / 2)
         for i in range(size):
-            _ask_and_never_read(stack, served.port, i)
+            ask_and_never_read(stack, served.port, i)
         before = served.mebibytes
         beside = await _arrivals(served.port, 10, seconds)
         after = served.mebibytes
@@ -102,10 +102,10 @@ async def _slow_readers(seconds: float, size: int) -> Result:
     )
 
 
-def _ask_and_never_read(stack: ExitStack, port: int, i: int) -> None:
+def ask_and_never_read(stack: ExitStack, port: int, i: int, key: str | None = None) -> None:
     connection = stack.enter_context(socket.socket())
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     connection.connect((HOST, port))
     asked = question(f"s{i}", words=SLOW_WORDS, delay=SLOW_DELAY, width=SLOW_WIDTH)
     body = {"question": asked, "risk_threshold": 0.0, "contract": "response", "max_tokens": SLOW_WORDS + 10}
-    connection.sendall(post(body | {"stream": True, "timeout": 600}))
+    connection.sendall(post(body | {"stream": True, "timeout": 600}, key))
