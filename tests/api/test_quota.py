@@ -174,7 +174,7 @@ def test_what_was_not_used_comes_back(make, file: Path) -> None:
     [
         (ScriptedEngine({"q": Script([ANSWER], error=EngineError("odd"))}), {}, 502),
         (ScriptedEngine({"q": ANSWER}, max_model_len=10), {}, 400),
-        (ScriptedEngine({"q": Script([ANSWER], gates={0: Gate()})}), {"timeout": 0.01}, 504),
+        (ScriptedEngine({"q": Script([ANSWER], gates={0: Gate()})}), {"timeout": 0.05}, 504),
     ],
     ids=["failed", "refused", "late"],
 )

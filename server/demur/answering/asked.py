@@ -17,8 +17,8 @@ ConfidenceSource = Literal["verbalized", "critic"]
 LARGEST_SEED = 2**53 - 2**20
 """Whole numbers up to 2**53 survive every JSON reader; sample i adds i."""
 
-SHORTEST_TIMEOUT = 0.001
-"""Seconds; less could only be a mistake, such as 5e-324."""
+SHORTEST_TIMEOUT = 0.05
+"""Seconds; nothing answers in less, so that less could only mean a mistake."""
 
 
 class NotNull:
