@@ -7,14 +7,14 @@ and for how long `/health` is silent beside them.
 import asyncio
 import random
 import tempfile
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.soak.health import asking_health
 from bench.soak.result import Result
 from bench.soak.server import Served, serving
-from bench.soak.wire import HOST, attempt, get
+from bench.soak.wire import HOST, attempt
 
 from demur.keys import KeyFile, make_key
 
@@ -92,10 +92,9 @@ async def _hostile(served: Served, key: str, size: int) -> Result:
     before_key = {name: await _cost(served, request) for name, request in STRANGERS.items()}
     within = {name: await _cost(served, request) for name, request in bodies.items()}
     before = served.mebibytes
-    watching = asyncio.create_task(_longest_silence(served.port))
-    await _mixed(served.port, [*STRANGERS.values(), *bodies.values()], size)
-    watching.cancel()
-    silence, after = await watching, served.mebibytes
+    with asking_health(served.port) as took:
+        await _mixed(served.port, [*STRANGERS.values(), *bodies.values()], size)
+    silence, after = max(took), served.mebibytes
     return Result(
         f"{size} mixed hostile requests",
         {
@@ -139,19 +138,6 @@ async def _mixed(port: int, requests: list[bytes], size: int) -> None:
             await attempt(port, request, PATIENCE)
 
     await asyncio.gather(*(one(rng.choice(requests)) for _ in range(size)))
-
-
-async def _longest_silence(port: int) -> float:
-    """Until cancelled."""
-    longest = 0.0
-    try:
-        while True:
-            began = time.perf_counter()
-            await attempt(port, get("/health"), PATIENCE)
-            longest = max(longest, time.perf_counter() - began)
-            await asyncio.sleep(0.02)
-    except asyncio.CancelledError:
-        return longest
 
 
 def _dearest(costs: Mapping[str, Cost]) -> str:

@@ -19,6 +19,7 @@ from typing import Any
 
 from bench.soak.engine_killed import engine_of
 from bench.soak.grading import script as formulas
+from bench.soak.health import asking_health
 from bench.soak.hostile import BODIES, LONGEST_SILENCE, STRANGERS, with_key
 from bench.soak.overload import ask_and_never_read
 from bench.soak.result import Result, percentile
@@ -36,6 +37,7 @@ from demur.manifest import Manifest
 from demur.observability import configure_logging
 from demur.serving.loading import load_engine
 from demur.serving.server import bind, serve_app
+from demur.serving.standard_error import never_waited_for
 from demur.settings import Settings
 
 sys.path.insert(0, str(ROOT / "tests"))
@@ -179,16 +181,6 @@ class Callers:
             killed += 1
         return killed
 
-    async def look(self) -> list[float]:
-        """Seconds that each reply of `/health` took."""
-        took = list[float]()
-
-        async def turn(number: int) -> None:
-            took.append((await attempt(self.served.port, get("/health"), PATIENCE)).seconds)
-
-        await self.until_the_end(turn, 0.05)
-        return took
-
 
 def mixed(seconds: float, size: int) -> Result:
     """`size` hostile clients and as many that flood, for so many seconds."""
@@ -219,20 +211,21 @@ def _slow_key(file: Path) -> str:
 async def _mixed(served: Served, file: Path, seconds: float, size: int) -> Result:
     callers, memory = Callers(served, file, time.perf_counter() + seconds), Memory()
     watching = asyncio.create_task(memory.watch(served, 1.0))
-    looking, killing = asyncio.create_task(callers.look()), asyncio.create_task(callers.kill())
+    killing = asyncio.create_task(callers.kill())
     hostile, loud, costly = (callers.key(name)[1] for name in ("hostile", "loud", "costly"))
     few = callers.key("few", tokens_per_minute=5000)[1]
-    await asyncio.gather(
-        *(callers.ask(i, callers.key(f"honest-{i}")[1]) for i in range(HONEST)),
-        *(callers.flood(loud, _long) for _ in range(size)),
-        *(callers.flood(few, _long) for _ in range(size)),
-        *(callers.flood(costly, _sines) for _ in range(size)),
-        *(callers.harm(random.Random(i), hostile) for i in range(size)),
-        callers.vote(callers.key("votes")[1]),
-        callers.seed(callers.key("seeds")[1]),
-        callers.revoke(),
-    )
-    took, killed = await looking, await killing
+    with asking_health(served.port) as took:
+        await asyncio.gather(
+            *(callers.ask(i, callers.key(f"honest-{i}")[1]) for i in range(HONEST)),
+            *(callers.flood(loud, _long) for _ in range(size)),
+            *(callers.flood(few, _long) for _ in range(size)),
+            *(callers.flood(costly, _sines) for _ in range(size)),
+            *(callers.harm(random.Random(i), hostile) for i in range(size)),
+            callers.vote(callers.key("votes")[1]),
+            callers.seed(callers.key("seeds")[1]),
+            callers.revoke(),
+        )
+    killed = await killing
     watching.cancel()
     third = len(memory.seen) // 3
     early, late = (sorted(part)[len(part) // 2] for part in (memory.seen[third : 2 * third], memory.seen[-third:]))
@@ -292,7 +285,8 @@ async def _serve() -> int:
 def main() -> int:
     log = configure_logging("json", "info")
     try:
-        return asyncio.run(_serve())
+        with never_waited_for(log):
+            return asyncio.run(_serve())
     finally:
         log.flush()
 

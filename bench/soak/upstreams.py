@@ -6,6 +6,7 @@ import sys
 import time
 from urllib.parse import quote
 
+from bench.soak.health import asking_health
 from bench.soak.result import Result, percentile
 from bench.soak.server import ROOT, Memory, Served, serving
 from bench.soak.wire import Reply, attempt, get, post
@@ -30,7 +31,6 @@ KINDS = (
     "silence",
 )
 PATIENCE = 120.0
-HEALTH_EVERY = 0.05
 LONGEST_SILENCE = 0.25
 
 
@@ -44,15 +44,16 @@ def upstreams(seconds: float, size: int) -> Result:
 
 
 async def _upstreams(served: Served, host: HostileHost, seconds: float, size: int) -> Result:
-    memory, silences = Memory(), list[float]()
+    memory = Memory()
     before, cpu = served.mebibytes, served.process.cpu_times().user
-    watching = [asyncio.create_task(memory.watch(served, 0.5)), asyncio.create_task(_health(served.port, silences))]
+    watching = asyncio.create_task(memory.watch(served, 0.5))
     end = time.perf_counter() + seconds
-    asked = [reply for some in await asyncio.gather(*(_ask(served.port, end) for _ in range(size))) for reply in some]
+    with asking_health(served.port) as silences:
+        replies = await asyncio.gather(*(_ask(served.port, end) for _ in range(size)))
+    asked = [reply for some in replies for reply in some]
     cpu = served.process.cpu_times().user - cpu
     metrics = (await attempt(served.port, get("/metrics"), PATIENCE)).body.decode()
-    for task in watching:
-        task.cancel()
+    watching.cancel()
     answered = sum(reply.answer == "4" for reply in asked)
     took, wrong = [reply.seconds for reply in asked], sum(count for kind, count in host.calls.items() if kind != "good")
     return Result(
@@ -80,9 +81,3 @@ async def _ask(port: int, end: float) -> list[Reply]:
     while time.perf_counter() < end:
         replies.append(await attempt(port, post(body), PATIENCE))
     return replies
-
-
-async def _health(port: int, silences: list[float]) -> None:
-    while True:
-        silences.append((await attempt(port, get("/health"), PATIENCE)).seconds)
-        await asyncio.sleep(HEALTH_EVERY)

@@ -20,6 +20,7 @@ from demur.observability import configure_logging, logger
 from demur.serving.exporting import tracer_for
 from demur.serving.loading import CannotLoad, load_critic, load_engine, start_grader
 from demur.serving.protocol import bounded_protocol
+from demur.serving.standard_error import never_waited_for
 from demur.settings import Settings, is_loopback
 
 EXIT_ENGINE_DIED = 70
@@ -63,7 +64,8 @@ def serve(settings: Settings, engine_args: Mapping[str, Any]) -> int:
         check_exposure(settings)
         log = configure_logging(settings.log_format, settings.log_level)
         try:
-            return runner.run(_serve(settings, engine_args, listener))
+            with never_waited_for(log):
+                return runner.run(_serve(settings, engine_args, listener))
         finally:
             log.flush()
 
