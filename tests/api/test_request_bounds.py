@@ -109,6 +109,33 @@ def test_the_garbage_collector_is_on_again_after_a_body(make) -> None:
         assert gc.isenabled()
 
 
+LEFT = [{"left behind": []}] * 1000
+"""What the collector keeps account of: it finds these if somebody still holds them."""
+
+
+@pytest.mark.parametrize("path", ["/v1/answers", "/v1/chat/completions"])
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"messages": [ASKED | {"content": LEFT}]},
+        {"messages": [ASKED], "metadata": {str(i): LEFT for i in range(20)}},
+        {"messages": [ASKED], "tools": LEFT},
+        {"messages": [ASKED], "unknown": LEFT},
+    ],
+)
+def test_a_refused_body_is_let_go_of_at_once(make, path, fields) -> None:
+    """Without waiting for the collector, which may come minutes later."""
+    client, body = make(), json.dumps(fields).encode()
+    gc.collect()
+    gc.disable()
+    try:
+        assert client.call("POST", path, content=body, headers=JSON).status_code == 400
+        held = [each for each in gc.get_objects() if isinstance(each, dict) and "left behind" in each]
+        assert len(held) == 1, "the one of this test"
+    finally:
+        gc.enable()
+
+
 def parts_of(schema: Any, document: dict[str, Any], seen: frozenset[str] = frozenset()) -> Iterator[dict[str, Any]]:
     """The schema and all that it is made of."""
     if isinstance(schema, list):

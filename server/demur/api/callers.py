@@ -46,10 +46,19 @@ class KeyedRoute(APIRoute):
                 return await handle(JsonRequest(request.scope, request.receive))
             except RequestValidationError as error:
                 told = as_api_error(error)
-                error.__traceback__ = None  # a cycle through the frames, which hold the body until it is collected
+                _let_go_of_the_body(error)
             raise told
 
         return handle_known
+
+
+def _let_go_of_the_body(refused: RequestValidationError) -> None:
+    """Tracebacks are cycles through frames, which hold the body until the cycle is collected: the refusal's own, and
+    that of each ValueError of a validator."""
+    refused.__traceback__ = None
+    for fault in refused.errors():
+        if isinstance(cause := fault.get("ctx", {}).get("error"), Exception):
+            cause.__traceback__ = None
 
 
 class JsonRequest(Request):
