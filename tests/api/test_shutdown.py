@@ -1,6 +1,7 @@
 """A server that is told to stop finishes what it can and tells the rest."""
 
 import asyncio
+import gc
 import json
 import os
 import signal
@@ -14,6 +15,26 @@ from demur.serving.server import bind, serve_app
 from demur.settings import Settings
 
 RESPONSE = "Two and two.\nAnswer: 4\nConfidence: 0.9"
+
+
+def test_the_collector_walks_nothing_that_was_loaded_before_serving() -> None:
+    """A full collection over a loaded engine holds the event loop for a third of a second."""
+    settings = Settings(port=0)
+    app = create_app(ScriptedEngine({}), Manifest(name="demur-test", calibrated=True), settings)
+
+    async def walked_while_serving() -> int:
+        ready = asyncio.Event()
+        with bind(settings.host, settings.port) as listener:
+            serving = asyncio.create_task(serve_app(app, settings, listener, ready.set))
+            await asyncio.wait_for(ready.wait(), 20)
+            walked = len(gc.get_objects())
+            os.kill(os.getpid(), signal.SIGTERM)
+            await asyncio.wait_for(serving, 20)
+            return walked
+
+    loaded = len(gc.get_objects())
+    assert asyncio.run(walked_while_serving()) < loaded / 10
+    assert len(gc.get_objects()) > loaded / 2
 
 
 def test_sigterm_finishes_what_it_can_and_tells_the_rest() -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import gc
 import signal
 import socket
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
@@ -134,7 +135,7 @@ async def serve_app(app: FastAPI, settings: Settings, listener: socket.socket, r
     context: Context = app.state.context
     server, vitals = Announcing(config, ready, context.admission, settings.shutdown_timeout), context.vitals
     vitals.on_death(lambda: setattr(server, "should_exit", True))
-    with _signals_left_to_uvicorn():
+    with _signals_left_to_uvicorn(), loaded_heap_frozen():
         await server.serve(sockets=[listener])
     if vitals.cause_of_death is None:
         return 0
@@ -154,6 +155,21 @@ def uvicorn_config(app: FastAPI, settings: Settings) -> uvicorn.Config:
         server_header=False,
         timeout_graceful_shutdown=settings.shutdown_timeout + LAST_WORDS,
     )
+
+
+@contextmanager
+def loaded_heap_frozen() -> Iterator[None]:
+    """Keep the garbage collector away from what is loaded now, which lives as long as the server.
+
+    vLLM with torch and transformers is about 760,000 objects: a full collection that walks them all holds the event
+    loop for 0.3 to 0.4 s, every 10 to 25 s under load, and finds nothing.
+    """
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 @contextmanager
