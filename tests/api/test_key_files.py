@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import shutil
 import socket
 import stat
 import subprocess
@@ -354,6 +355,43 @@ def test_a_mount_that_hangs_holds_nobody_up_for_long(file: Path, caplog) -> None
 
     asyncio.run(asyncio.wait_for(use(), 15))
     assert [record.getMessage() for record in caplog.records] == ["the file of keys does not answer"]
+
+
+class Late:
+    """The name of a file; whoever asks first is held up and then sees the file as it was when it was asked for."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._old = path, path.with_name("old.json")
+        self._first: threading.Thread | None = None
+        self.holds, self.asked, self.answers = False, threading.Event(), threading.Event()
+
+    def __fspath__(self) -> str:
+        if self.holds and self._first is None:
+            self._first = threading.current_thread()
+            shutil.copy(self._path, self._old)
+            self.asked.set()
+            assert self.answers.wait(20)
+        return str(self._old if self._first is threading.current_thread() else self._path)
+
+
+def test_a_look_that_began_before_a_key_was_revoked_opens_nothing(file: Path) -> None:
+    text = add(file)
+    path: Any = Late(file)
+    ring = KeyRing(path)
+
+    async def use() -> None:
+        path.holds = True
+        earlier = asyncio.create_task(ring.refresh())
+        await asyncio.to_thread(path.asked.wait, 10)
+        KeyFile(file).change(lambda keys: ())
+        later = asyncio.create_task(ring.refresh())
+        await asyncio.sleep(0)
+        path.answers.set()
+        await earlier
+        await later
+        assert ring.find(text) is None
+
+    asyncio.run(asyncio.wait_for(use(), 15))
 
 
 def test_a_file_that_vanishes_shows_though_nobody_asks(run, file: Path, caplog) -> None:

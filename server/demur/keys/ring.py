@@ -16,8 +16,9 @@ logger = logging.getLogger(__name__)
 
 INTERVAL = 1.0
 """Seconds between two looks at the file when nobody shows a key, and between two tries to read one that is broken."""
-PATIENCE = 0.25
-"""Seconds that callers wait for one look at the file at most: a network mount may hang."""
+PATIENCE = 2.0
+"""Seconds that callers wait for one look at the file at most: a network mount may hang. Only those wait who come while
+it begins to; from then on keys are used as they were, until that look is over."""
 MAX_AGE = 900.0
 """Seconds for which keys are used whose file cannot be read any more."""
 
@@ -45,6 +46,7 @@ class KeyRing:
         self._max_age = max_age
         self._clock = clock
         self._looking: Future[None] | None = None
+        self._looks = 0
         self._began = 0.0
         self._hangs = False
 
@@ -65,15 +67,23 @@ class KeyRing:
         return self._given.get(key.id) == key or self.age <= self._max_age
 
     async def refresh(self) -> None:
-        """Look at the file once, in a thread of its own; returns at the latest when callers waited long enough."""
+        """See a look at the file through that began after this was called, so that a change made before it counts.
+
+        The look is in a thread of its own, one for all who wait; returns at the latest when callers waited long enough.
+        """
         if self._file is None:
             return
-        if self._looking is None or self._looking.done():
-            self._looking, self._began = self._begin(self._file), self._clock()
-        left = self._began + PATIENCE - self._clock()
-        if left > 0:
-            await asyncio.wait({asyncio.wrap_future(self._looking)}, timeout=left)
-        hung, self._hangs = self._hangs, not self._looking.done()
+        before, done, look = self._looks, True, self._looks
+        while done and look == before:
+            if self._looking is None or self._looking.done():
+                self._looking, self._began = self._begin(self._file), self._clock()
+                self._looks += 1
+            look, looking = self._looks, self._looking
+            left = self._began + PATIENCE - self._clock()
+            if left > 0:
+                await asyncio.wait({asyncio.wrap_future(looking)}, timeout=left)
+            done = looking.done()
+        hung, self._hangs = self._hangs, not done
         if self._hangs and not hung:
             logger.error("the file of keys does not answer", extra={"fields": {"seconds": PATIENCE}})
 
