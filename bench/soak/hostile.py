@@ -22,6 +22,8 @@ MIB = 1 << 20
 TIMES = 20
 """Requests of one kind, one after another; processor time is only told in hundredths of a second."""
 AT_ONCE = 16
+WARM_UP = 1000
+"""Mixed requests before memory is looked at: what 16 bodies at once need stays with the allocator."""
 PATIENCE = 30.0
 MOST_CPU, MOST_MEMORY = 0.005, 5.0
 """Seconds and MiB of what is refused before a key is asked for."""
@@ -91,22 +93,25 @@ async def _hostile(served: Served, key: str, size: int) -> Result:
     bodies = {name: with_key(body, key) for name, body in BODIES.items()}
     before_key = {name: await _cost(served, request) for name, request in STRANGERS.items()}
     within = {name: await _cost(served, request) for name, request in bodies.items()}
+    requests = [*STRANGERS.values(), *bodies.values()]
+    fresh = served.mebibytes
+    await _mixed(served.port, requests, WARM_UP)
     before = served.mebibytes
     with asking_health(served.port) as took:
-        await _mixed(served.port, [*STRANGERS.values(), *bodies.values()], size)
+        await _mixed(served.port, requests, size)
     silence, after = max(took), served.mebibytes
     return Result(
         f"{size} mixed hostile requests",
         {
             "before the key, at most": _dearest(before_key),
             "body of 1 MiB, at most": _dearest(within),
-            "memory, MiB: before, after": f"{before:.0f}, {after:.0f}",
+            f"memory, MiB: at first, after {WARM_UP}, in the end": f"{fresh:.0f}, {before:.0f}, {after:.0f}",
             "/health silent for at most, s": f"{silence:.3f}",
         },
         {
             "before the key: under 5 ms and 5 MiB": _within(before_key, MOST_CPU, MOST_MEMORY),
             "a body of 1 MiB: under 100 ms and 50 MiB": _within(within, MOST_CPU_OF_BODY, MOST_MEMORY_OF_BODY),
-            "memory within 5 % of before": after <= 1.05 * before,
+            f"memory within 5 % of what it was after {WARM_UP}": after <= 1.05 * before,
             "/health is never silent for 250 ms": silence < LONGEST_SILENCE,
         },
     )

@@ -6,10 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
 from demur.answering.bounded import MAX_ENTRIES
 from demur.api.chat.schemas import ChatRequest
+from demur.api.json_size import _STRINGS, MOST_VALUES, holds_too_much
 from demur.api.maths import MAX_FORMULAS, MathsRequest
 from demur.api.messages import MAX_MESSAGES, MAX_PARTS
 from demur.api.schemas import AnswerRequest
@@ -107,6 +110,46 @@ def test_the_garbage_collector_is_on_again_after_a_body(make) -> None:
     for body in (b"{}", b"{", b'{"question": "q"}'):
         make().call("POST", "/v1/answers", content=body, headers=JSON)
         assert gc.isenabled()
+
+
+@pytest.mark.parametrize("path", ["/v1/answers", "/v1/chat/completions"])
+@pytest.mark.parametrize("item", ["[]", "{}", "[[]]", "1", '""', '{"a":1}', r'"\""'])
+def test_a_body_of_too_many_values_is_not_even_parsed(make, path, item) -> None:
+    body = '{"messages":[' + ",".join([item] * 130_000) + "]"  # without its end: the parser would say so
+    response = make(max_body_bytes=1 << 21).call("POST", path, content=body.encode(), headers=JSON)
+    assert response.status_code == 400
+    assert response.json()["error"]["message"] == f"the body holds more than {MOST_VALUES} values"
+
+
+@pytest.mark.parametrize("text", ["[" * 300_000, "a,b{" * 100_000, '\\"[{,' * 60_000, "\\" * 200_000])
+def test_what_stands_in_a_string_is_no_value(make, text) -> None:
+    body = json.dumps({"question": text + ",,,", "samples": "many"}).encode()
+    response = make(max_body_bytes=1 << 21).call("POST", "/v1/answers", content=body, headers=JSON)
+    assert response.json()["error"]["param"] == "samples"
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.recursive(st.none() | st.integers() | st.text(), lambda one: st.lists(one) | st.dictionaries(st.text(), one)))
+def test_values_are_counted_as_they_are(value) -> None:
+    marks = sum(1 for _ in marks_of(value))
+    for text in (json.dumps(value), json.dumps(value, ensure_ascii=False, indent=1)):
+        found = _STRINGS.sub(b"", text.encode("utf-8", "surrogatepass"))
+        assert sum(map(found.count, (b"[", b"{", b","))) == marks
+
+
+def marks_of(value: Any) -> Iterator[None]:
+    """One for each list and mapping, and one between every two of their items."""
+    if isinstance(value, list | dict):
+        yield from [None] * max(1, len(value))
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from marks_of(item)
+
+
+@pytest.mark.parametrize("body", [b'"' + b'\\"' * 500_000, b'"' * 1_000_001, b'"a' * 500_001, b"[" * 50_000 + b'"\\'])
+def test_an_open_string_goes_on_to_the_end(body) -> None:
+    """Told by looking at each byte once: this would not end if every quote were tried for a beginning."""
+    assert not holds_too_much(body + b"[" * MOST_VALUES * 2)
+    assert holds_too_much(b"[" * MOST_VALUES + b"[" + body)
 
 
 LEFT = [{"left behind": []}] * 1000

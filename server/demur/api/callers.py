@@ -11,9 +11,11 @@ from typing import Any
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
 
 from demur.api.allowance import Allowance
 from demur.api.errors import ApiError, as_api_error
+from demur.api.json_size import MOST_VALUES, holds_too_much
 from demur.keys import Key, KeyRing
 from demur.observability import Metrics
 from demur.settings import Settings
@@ -71,6 +73,8 @@ class JsonRequest(Request):
         if len(body) <= SMALL_BODY:
             return self._parsed(body)
         async with self.app.state.context.callers.parsing:
+            if holds_too_much(body):
+                raise HTTPException(400, f"the body holds more than {MOST_VALUES} values")
             return self._parsed(body)
 
     @staticmethod
