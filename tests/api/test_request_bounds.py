@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from demur.answering.bounded import MAX_ENTRIES
 from demur.api.chat.schemas import ChatRequest
-from demur.api.json_size import _STRINGS, MOST_VALUES, holds_too_much
+from demur.api.json_size import MOST_VALUES, holds_too_much, outside_strings
 from demur.api.maths import MAX_FORMULAS, MathsRequest
 from demur.api.messages import MAX_MESSAGES, MAX_PARTS
 from demur.api.schemas import AnswerRequest
@@ -133,7 +133,7 @@ def test_what_stands_in_a_string_is_no_value(make, text) -> None:
 def test_values_are_counted_as_they_are(value) -> None:
     marks = sum(1 for _ in marks_of(value))
     for text in (json.dumps(value), json.dumps(value, ensure_ascii=False, indent=1)):
-        found = _STRINGS.sub(b"", text.encode("utf-8", "surrogatepass"))
+        found = outside_strings(text.encode("utf-8", "surrogatepass"))
         assert sum(map(found.count, (b"[", b"{", b","))) == marks
 
 
@@ -145,9 +145,9 @@ def marks_of(value: Any) -> Iterator[None]:
             yield from marks_of(item)
 
 
-@pytest.mark.parametrize("body", [b'"' + b'\\"' * 500_000, b'"' * 1_000_001, b'"a' * 500_001, b"[" * 50_000 + b'"\\'])
+@pytest.mark.parametrize("body", [b'"' + b'\\"' * 500_000, b'"' * 100_001, b'"a' * 100_001, b"[" * 50_000 + b'"\\'])
 def test_an_open_string_goes_on_to_the_end(body) -> None:
-    """Told by looking at each byte once: this would not end if every quote were tried for a beginning."""
+    """Told in linear time: this would not end if every quote were tried for a beginning."""
     assert not holds_too_much(body + b"[" * MOST_VALUES * 2)
     assert holds_too_much(b"[" * MOST_VALUES + b"[" + body)
 
