@@ -138,12 +138,28 @@ def parse(
     strict: Annotated[bool, typer.Option("--strict", help="Take only the trained form, as training does.")] = False,
     contract: Annotated[Contract | None, typer.Option(help="Detected from the text when absent.")] = None,
     aggregation: Annotated[Aggregation, typer.Option(help="From claim confidences to the confidence.")] = "min",
+    scale: Annotated[
+        float | None,
+        typer.Option(
+            metavar="TOP", min=1, help="What the prompt asked for: 100 for 0 to 100. (default: a probability)"
+        ),
+    ] = None,
 ) -> None:
-    """Read answer, confidence and claims out of any model output, and print them as JSON."""
+    """Read answer, confidence and claims out of any model output, and print them as JSON.
+
+    An output that is nothing but private thought is read as a last resort, with the problem read_from_thought.
+    """
     from demur.core.reading import detect_contract, read
 
     text = _text_of(source)
-    found = read(text, contract or detect_contract(text), "strict" if strict else "lenient", aggregation=aggregation)
+    found = read(
+        text,
+        contract or detect_contract(text),
+        "strict" if strict else "lenient",
+        aggregation=aggregation,
+        scale=scale,
+        thought_counts=True,
+    )
     claims = [
         {"text": c.text, "confidence": c.confidence, "explanation": c.explanation, "problems": c.problems}
         for c in found.claims

@@ -22,8 +22,9 @@ CONTRACTS: tuple[Contract, ...] = ("response", "claims", "explicit_risk")
 class Reading:
     """One number somebody wrote down as a confidence.
 
-    `value` is in [0, 1] when `state` is "value" and None otherwise. `problems` says what was done to it or why it
-    is no confidence: "rescaled", "clipped", "not_a_number", "out_of_range", "missing".
+    `value` is in [0, 1] when `state` is "value" and None otherwise. `problems` says what was done to it ("rescaled",
+    "clipped") or why it is no confidence: "confidence_missing", "not_a_number", "not_understood", "range", "several",
+    "scale_unclear", "out_of_range".
     """
 
     state: State

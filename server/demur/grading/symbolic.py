@@ -80,14 +80,35 @@ def canonical(latex: str) -> str | None:
 
 
 def equal(latex: str, other: str) -> bool:
-    """Whether math-verify accepts the pair in either order: its check is not symmetric."""
+    """Whether math-verify accepts the pair in either order: its check is not symmetric. Equations it does not get."""
     one, two = _parsed(latex), _parsed(other)
     if one is None or two is None:
         return False
+    for equation, value in ((one, two), (two, one)):
+        if isinstance(equation, sympy.Equality) and isinstance(value, sympy.Expr):
+            return _says(equation, value)
     return any(
         verify(gold, answer, allow_set_relation_comp=True, timeout_seconds=_NEVER)
         for gold, answer in ((one, two), (two, one))
     )
+
+
+def _says(equation: Any, value: Any) -> bool:
+    """Whether an equation says that something is this value: 2x = 4 says 2, not 4; x + y = 5 says 5; 4 = 2x not 2x."""
+    key = _key(_exact(value))
+    if key is None:
+        return False
+    if len(equation.free_symbols) == 1:
+        solution = _solution(equation, *equation.free_symbols)
+        return solution is not None and _key(solution) == key
+    return any(not side.free_symbols and _key(_exact(side)) == key for side in (equation.lhs, equation.rhs))
+
+
+def _solution(equation: Any, name: Any) -> Any | None:
+    """Of an equation that is linear in its one name."""
+    sides = _exact(equation.lhs - equation.rhs)
+    slope = sympy.diff(sides, name)
+    return None if slope.free_symbols or slope == 0 else -sides.subs(name, 0) / slope
 
 
 @lru_cache(maxsize=256)

@@ -147,8 +147,11 @@ def _same_quantity(one: Quantity, other: Quantity) -> bool:
 
 
 def _may_differ_in_form(one: Meaning, other: Meaning) -> bool:
-    """Whether algebra could relate two answers whose keys differ: one is a formula, and neither a number or a word."""
+    """Whether algebra could relate two answers whose keys differ: one is a formula and neither a word; a number may be
+    what an equation says."""
     pair = (one, other)
+    if any(isinstance(read, Formula) and "=" in read.latex for read in pair):
+        return not any(isinstance(read, Text | Listing) or (isinstance(read, Quantity) and read.unit) for read in pair)
     if any(isinstance(read, Quantity) or (isinstance(read, Text) and len(read.key) > 1) for read in pair):
         return False
     return any(isinstance(read, Formula) for read in pair)

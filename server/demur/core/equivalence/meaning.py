@@ -44,6 +44,7 @@ Meaning = Quantity | Text | Listing | Formula
 
 _LETTER = re.compile(r"\(?([A-Za-z])\)?[.:]?")
 _ASSIGNED = re.compile(r"([A-Za-z](?:_\{?\w+\}?|'+)?(?:\s*\([^()=]{1,20}\))?)\s*=(?!=)\s*(.+)", re.DOTALL)
+_ASSIGNED_TO = re.compile(r"(.+?)\s*(?<![<>=!:])=\s*([A-Za-z](?:_\{?\w+\}?|'+)?)", re.DOTALL)
 _MEMBER = re.compile(r"([a-z])\s*\\in(?![a-zA-Z])\s*(.+)", re.DOTALL)
 _RELATION = re.compile(r"[=<>]|\\(?:le|ge|ne|in)(?![a-zA-Z])")
 _PLUS_MINUS = re.compile(r"\\(?:pm|mp)(?![a-zA-Z])")
@@ -79,11 +80,16 @@ def _read(text: str, depth: int) -> Meaning:
 
 
 def _renamed(text: str, depth: int) -> Meaning | None:
-    r"""What "x = 5" and "x \in [2, 3]" say of x; None where the left side is no lone name."""
-    match = _ASSIGNED.fullmatch(text) or _MEMBER.fullmatch(text)
-    if match is None or _RELATION.search(match[2]):
+    r"""What "x = 5", "5 = x" and "x \in [2, 3]" say of x; None where no side is a lone name."""
+    if match := _ASSIGNED.fullmatch(text) or _MEMBER.fullmatch(text):
+        value = match[2]
+    elif (match := _ASSIGNED_TO.fullmatch(text)) and not is_text(match[1]):
+        value = match[1]
+    else:
         return None
-    return _read(match[2].strip(), depth + 1)
+    if _RELATION.search(value):
+        return None
+    return _read(value.strip(), depth + 1)
 
 
 def _listing(text: str, depth: int) -> Meaning | None:

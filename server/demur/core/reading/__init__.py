@@ -5,13 +5,15 @@ Which words and tags count is in `grammar`, how pieces become tokens in `lexer`,
 """
 
 import re
+from dataclasses import replace
 
 from demur.core.answers import Aggregation, Completion, Contract, Mode
 from demur.core.reading.claims import ClaimsReader
 from demur.core.reading.events import ClaimRead, Delta, Event, Reset, fold
-from demur.core.reading.lexer import Lexer
+from demur.core.reading.lexer import Lexer, Token
 from demur.core.reading.numbers import read_claim_value, read_probability
 from demur.core.reading.response import ResponseReader
+from demur.core.reading.segments import Segments
 
 __all__ = [
     "ClaimRead",
@@ -37,31 +39,69 @@ class Reader:
     completion. No input raises. Time and memory are linear in the length of the text.
     """
 
-    def __init__(self, contract: Contract, mode: Mode = "lenient", *, aggregation: Aggregation = "min") -> None:
+    def __init__(
+        self,
+        contract: Contract,
+        mode: Mode = "lenient",
+        *,
+        aggregation: Aggregation = "min",
+        scale: float | None = None,
+    ) -> None:
+        """`scale` is the top of the scale that the prompt asked for, 100 for 0 to 100; None for a probability."""
         self._lexer = Lexer(contract, mode)
-        self._reader = ClaimsReader(mode, aggregation) if contract == "claims" else ResponseReader(contract, mode)
+        self._segments = Segments() if mode == "lenient" else None
+        self._reader = (
+            ClaimsReader(mode, aggregation) if contract == "claims" else ResponseReader(contract, mode, scale)
+        )
 
     @property
     def running_confidence(self) -> float | None:
         """Claims: the aggregate over the claims closed so far; None while there is none to aggregate."""
         return self._reader.running_confidence
 
+    @property
+    def thought(self) -> str:
+        """What was kept back as private thought so far, as written."""
+        return "" if self._segments is None else "".join(self._segments.thought)
+
     def feed(self, text: str) -> list[Event]:
         """The events that are certain now."""
-        return [event for token in self._lexer.feed(text) for event in self._reader.take(token)]
+        return self._take(self._lexer.feed(text))
 
     def close(self) -> tuple[list[Event], Completion]:
         """The last events, and all that was read."""
-        events = [event for token in self._lexer.close() for event in self._reader.take(token)]
+        events = self._take(self._lexer.close())
         last, completion = self._reader.finish()
         return events + last, completion
 
+    def _take(self, tokens: list[Token]) -> list[Event]:
+        if self._segments is None:
+            return [event for token in tokens for event in self._reader.take(token)]
+        return [e for token in tokens for final in self._segments.take(token) for e in self._reader.take(final)]
 
-def read(text: str, contract: Contract, mode: Mode = "lenient", *, aggregation: Aggregation = "min") -> Completion:
-    """Read a whole output at once."""
-    reader = Reader(contract, mode, aggregation=aggregation)
+
+def read(
+    text: str,
+    contract: Contract,
+    mode: Mode = "lenient",
+    *,
+    aggregation: Aggregation = "min",
+    scale: float | None = None,
+    thought_counts: bool = False,
+) -> Completion:
+    """Read a whole output at once; see `Reader`.
+
+    With `thought_counts` an output that is nothing but private thought is read all the same, as a last resort, and
+    marked with the problem `read_from_thought`. Serving never does that.
+    """
+    reader = Reader(contract, mode, aggregation=aggregation, scale=scale)
     reader.feed(text)
-    return reader.close()[1]
+    completion = reader.close()[1]
+    nothing = completion.answer is None and not (completion.text or completion.claims)
+    if not (thought_counts and nothing and reader.thought.strip()):
+        return completion
+    thought = read(reader.thought, contract, mode, aggregation=aggregation, scale=scale)
+    return replace(thought, problems=(*thought.problems, "read_from_thought"))
 
 
 def detect_contract(text: str) -> Contract:

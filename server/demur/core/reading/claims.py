@@ -2,10 +2,11 @@
 
 from demur.core.aggregation import aggregate
 from demur.core.answers import Aggregation, Claim, Completion, Mode, Reading
+from demur.core.reading.dress import last_boxed, tidy
 from demur.core.reading.events import ClaimRead, Delta, Event, Reset, Visible
 from demur.core.reading.grammar import Kind
 from demur.core.reading.lexer import Token
-from demur.core.reading.marks import Marks, last_boxed, tidy
+from demur.core.reading.marks import Marks
 from demur.core.reading.numbers import read_claim_value
 
 _TOLERATED = frozenset({"clipped"})
@@ -35,6 +36,10 @@ class ClaimsReader:
         return self._running.value
 
     def take(self, token: Token) -> list[Event]:
+        if token.kind is Kind.BREAK:
+            return []
+        if token.kind is Kind.VOID:
+            return self._void()
         if token.kind is Kind.SOLUTION:
             void = self._in_solution and (self._visible.length > 0 or bool(self._claims))
             self._in_solution, self._seen = True, []
@@ -44,6 +49,13 @@ class ClaimsReader:
             self._seen.append(token)
             return []
         return self._solution(token)
+
+    def _void(self) -> list[Event]:
+        """All so far was private reasoning."""
+        told = self._visible.length > 0 or bool(self._claims)
+        self._in_solution, self._seen = False, []
+        self._begin()
+        return [Reset("reasoning_ended")] if told else []
 
     def finish(self) -> tuple[list[Event], Completion]:
         if not self._in_solution and self._mode == "lenient":
@@ -77,8 +89,6 @@ class ClaimsReader:
                 return events
             case Kind.CONFIDENCE:
                 self._hold(token)
-                return []
-            case Kind.THINK_OPEN | Kind.THINK_CLOSE:
                 return []
             case _:
                 if self._held:
@@ -135,7 +145,7 @@ class ClaimsReader:
         return events + [event for token in after for event in self._solution(token)]
 
     def _completion(self) -> Completion:
-        answer = tidy(self._marks.value(Kind.ANSWER), self._mode)
+        answer = self._marks.answer
         if answer is None and self._mode == "lenient":
             answer = tidy(last_boxed(self._visible.text), self._mode)
         stated = self._running if self._claims else aggregate([])

@@ -5,14 +5,16 @@ the lexer decide from a short tail what may still grow into a label or a tag.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cache
 
 from demur.core.answers import Contract, Mode
+from demur.core.reading.labels import LABELS as SPOKEN
+from demur.core.reading.labels import STRICT, Labels
 
-LONGEST_LABEL = 96
+LONGEST_LABEL = 160
 LONGEST_TAG = 400
 
 
@@ -32,69 +34,102 @@ class Kind(Enum):
     CONFIDENCE_CLOSE = auto()
     THINK_OPEN = auto()
     THINK_CLOSE = auto()
+    SPECIAL = auto()
+    """A chat template's own token, left in by an engine; `value` is its name."""
+    FENCE = auto()
+    """A line of three backticks or tildes: code begins or ends."""
+    VOID = auto()
+    BREAK = auto()
+    END = auto()
+    """These three are no tokens of a text: see `segments`."""
 
 
-LABELS = frozenset({Kind.ANSWER, Kind.CONFIDENCE, Kind.SOLUTION})
-OPEN_ENDED = frozenset({Kind.ANSWER, Kind.CONFIDENCE})
+BEGINS_LINE = frozenset({Kind.THINK_OPEN, Kind.THINK_CLOSE, Kind.SPECIAL})
+"""What is written behind these stands at the start of a line."""
+OPEN_ENDED = frozenset({Kind.ANSWER, Kind.CONFIDENCE, Kind.FENCE})
 """Emphasis or space after the colon belongs to these labels, so at the end of what there is they may still grow."""
 
-_STRICT_PHRASES = {"Answer": Kind.ANSWER, "Confidence": Kind.CONFIDENCE, "Solution": Kind.SOLUTION}
-_ANSWER_PHRASES = """answer, final answer, the answer, the final answer, my answer, my final answer, best answer,
-    guess, my guess, best guess, my best guess, final guess"""
-_CONFIDENCE_PHRASES = """confidence, my confidence, overall confidence, final confidence, stated confidence,
-    confidence score, confidence level, confidence rating, confidence value, overall confidence score,
-    probability, my probability"""
-_SOLUTION_PHRASES = "solution, final solution, the solution, my solution"
-_LENIENT_PHRASES = {
-    phrase.strip(): kind
-    for kind, phrases in (
-        (Kind.ANSWER, _ANSWER_PHRASES),
-        (Kind.CONFIDENCE, _CONFIDENCE_PHRASES),
-        (Kind.SOLUTION, _SOLUTION_PHRASES),
-    )
-    for phrase in phrases.split(",")
-}
-
-_DRESS = ' \t\r>#*_`~•./]"-'
+_DRESS = ' \t\r\u00a0\u202f>#*_`~•./]"-'
 _DECOR = f"[{re.escape(_DRESS)}]"
 """What may stand before a label, and between the label and its colon: markdown, and a quote or bracket left open."""
 _AFTER = r"[ \t*_`]{0,16}"
+_REMARK = r"(?:[(\[（][^()\[\]（）\n]{1,40}[)\]）])?"
+"""What a label may say in brackets before its colon: the scale, above all."""
+_FENCE = r"[ \t]{0,3}(?:`{3,12}[^`\n]{0,64}|~{3,12}[^\n]{0,64})"
+_BEGINS_FENCE = re.compile(r"[ \t]{0,3}(?:`{0,2}|~{0,2})|" + _FENCE)
 _SPACE = r"\s{0,8}"
 _VALUE = r"(?:\"[^\"<>\n]{0,64}\"|'[^'<>\n]{0,64}'|[^\s<>\"']{0,64})"
 _PART_OF_VALUE = r"(?:\"[^\"<>\n]{0,64}\"?|'[^'<>\n]{0,64}'?|[^\s<>\"']{0,64})"
+
+
+_THOUGHTS = ["think", "thinking", "thought", "thoughts", "reasoning", "scratchpad", "reflection", "seed:think"]
+_TAG_OPENS = "<[◁"
+_SPECIALS = [
+    "end",
+    "return",
+    "call",
+    "im_end",
+    "eot_id",
+    "eom_id",
+    "endoftext",
+    "end_of_text",
+    "eot",
+    "end▁of▁sentence",
+    "start",
+    "im_start",
+    "start_header_id",
+    "end_header_id",
+    "channel",
+    "message",
+    "constrain",
+    "start_thinking",
+    "end_thinking",
+    "begin_of_thought",
+    "end_of_thought",
+    "start_response",
+    "end_response",
+    "begin_of_solution",
+    "end_of_solution",
+    "begin_of_text",
+    "begin▁of▁sentence",
+]
+_PLAIN_SPECIALS = ["start_of_turn", "end_of_turn", "eos", "bos", "s", "/s"]
 
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
     """The structures of one contract in one mode."""
 
-    phrases: Mapping[str, Kind]
     lenient: bool
     body: re.Pattern[str]
     """Every label, from the newline before it, and tag; the group that matched has the name of its Kind."""
+    line: re.Pattern[str]
+    """Every label, without a newline before it."""
     explanation: Mapping[str, re.Pattern[str]]
     """By the quote that opened it: what may end a claim's explanation."""
     partial: re.Pattern[str]
     """The beginning of a tag, up to the end of what there is."""
+    tag_opens: str
+    """What a tag may begin with."""
+    prefixes: frozenset[str]
+    """All beginnings of the phrases that labels are made of."""
+    longer: re.Pattern[str]
+    """A whole phrase, and the beginning of what may stand between it and its colon."""
+    fences: bool
 
     def may_become_label(self, line: str) -> bool:
-        """Whether a line that begins like this could turn out to begin with a label."""
-        if not self.lenient:
-            return any(_extends(line, phrase, " \t\r:") for phrase in self.phrases)
-        rest = line.lstrip(_DRESS).lower()
-        return any(_extends(rest, phrase, _DRESS + ":：=") for phrase in self.phrases)
-
-
-def _extends(line: str, phrase: str, after: str) -> bool:
-    return phrase.startswith(line) or (line.startswith(phrase) and not line[len(phrase) :].strip(after))
+        """Whether a line that begins like this could turn out to begin with a label, or to be a fence."""
+        rest = line.lstrip(_DRESS).lower() if self.lenient else line
+        if rest in self.prefixes or self.longer.fullmatch(rest):
+            return True
+        return self.fences and _BEGINS_FENCE.fullmatch(line) is not None
 
 
 @cache
-def grammar(contract: Contract, mode: Mode) -> Grammar:
+def grammar(contract: Contract, mode: Mode, labels: Labels = SPOKEN) -> Grammar:
     """The grammar of one contract; claims know claim tags, the others the element forms seen in the wild."""
     lenient = mode == "lenient"
-    kinds = {Kind.ANSWER, Kind.CONFIDENCE} if contract != "claims" else set(LABELS)
-    phrases = {p: k for p, k in (_LENIENT_PHRASES if lenient else _STRICT_PHRASES).items() if k in kinds}
+    phrases = _phrases(labels if lenient else STRICT, contract)
     tags: dict[str, str] = {}
     beginnings: list[str] = []
     if contract == "claims":
@@ -104,41 +139,74 @@ def grammar(contract: Contract, mode: Mode) -> Grammar:
         tags |= _element("ANSWER", "answer") | _element("CONFIDENCE", "confidence")
         beginnings += [_beginning(f"<{slash}", name) for name in ("answer", "confidence") for slash in ("", "/")]
     if lenient:
-        tags |= _element("THINK", "think")
-        beginnings += [_beginning("<", "think"), _beginning("</", "think")]
+        tags |= _thoughts() | _specials()
+        beginnings += _template_beginnings()
     if contract == "claims":
         late = _optional(*"value", _SPACE, "=", _SPACE, _PART_OF_VALUE, _SPACE, "/") if lenient else ""
         beginnings.append(rf"[\"']{_SPACE}{late}")
     flags = re.IGNORECASE if lenient else re.NOFLAG
-    labels = {"\n": _labels(phrases, lenient), "<": _one_of(tags)}
+    opens = _TAG_OPENS if lenient else "<"
+    fences = lenient and contract != "claims"
+    lines = _labels(phrases, lenient) + (rf"|(?P<FENCE>{_FENCE})(?=\r?\n|\Z)" if fences else "")
     # A thought may break off inside a quote: the solution begins all the same.
-    heading = _labels({p: k for p, k in phrases.items() if k is Kind.SOLUTION}, lenient)
-    ends = {quote: {quote: _explanation_end(lenient), "<": _one_of(tags), "\n": heading} for quote in "\"'"}
+    heading = _labels({k: words for k, words in phrases.items() if k is Kind.SOLUTION}, lenient)
+    ends = {quote: {quote: _explanation_end(lenient), opens: _one_of(tags), "\n": heading} for quote in "\"'"}
+    words = frozenset(word for some in phrases.values() for word in some)
+    between = (
+        rf"{_DECOR}{{0,8}}(?:[(\[（][^()\[\]（）\n]{{0,40}}[)\]）]?)?{_DECOR}{{0,8}}[:：=]?{_AFTER}"
+        if lenient
+        else r"[ \t\r:]*"
+    )
     return Grammar(
-        phrases,
         lenient,
-        re.compile(_by_first(labels), flags),
+        re.compile(_by_first({"\n": lines, opens: _one_of(tags)}), flags),
+        re.compile(lines, flags),
         {quote: re.compile(_by_first(end), flags) for quote, end in ends.items()},
         re.compile(rf"(?:{'|'.join(beginnings) or '(?!)'})\Z", flags),
+        opens,
+        frozenset(word[:end] for word in words for end in range(len(word) + 1)),
+        re.compile(_any_of(words) + between, flags),
+        fences,
     )
+
+
+def _phrases(labels: Labels, contract: Contract) -> dict[Kind, frozenset[str]]:
+    """A phrase that announces two things announces the first of them."""
+    found = {Kind.ANSWER: labels.answer, Kind.CONFIDENCE: labels.confidence - labels.answer}
+    return found | ({Kind.SOLUTION: labels.solution - labels.answer} if contract == "claims" else {})
+
+
+def _any_of(words: Iterable[str]) -> str:
+    """One pattern for all of them, longest first, that branches character by character: hundreds cost like a few."""
+    by_first: dict[str, set[str]] = {}
+    for word in words:
+        by_first.setdefault(word[:1], set()).add(word[1:])
+    optional = by_first.pop("", None) is not None
+    branches = [re.escape(first) + _any_of(rests) for first, rests in sorted(by_first.items())]
+    return f"(?:{'|'.join(branches)}){'?' * optional}" if branches else ""
 
 
 def _by_first(rest: Mapping[str, str]) -> str:
     """Patterns by the character they follow. Naming those characters first lets the engine skip all others."""
-    return f"[{''.join(rest)}](?:{'|'.join(f'(?<={first})(?:{pattern})' for first, pattern in rest.items())})"
+    branches = "|".join(f"(?<=[{re.escape(first)}])(?:{pattern})" for first, pattern in rest.items())
+    return f"[{re.escape(''.join(rest))}](?:{branches})"
 
 
 def _one_of(patterns: Mapping[str, str]) -> str:
     return "|".join(f"(?P<{name}>{pattern})" for name, pattern in patterns.items()) or "(?!)"
 
 
-def _labels(phrases: Mapping[str, Kind], lenient: bool) -> str:
+def _labels(phrases: Mapping[Kind, Iterable[str]], lenient: bool) -> str:
     found: dict[str, str] = {}
-    for kind in dict.fromkeys(phrases.values()):
-        words = "|".join(sorted((re.escape(p) for p, k in phrases.items() if k is kind), key=len, reverse=True))
-        label = rf"(?:{words}){_DECOR}{{0,8}}[:：=]{_AFTER}" if lenient else f"(?:{words}):"
+    for kind, some in phrases.items():
+        words = _any_of(some)
+        label = f"{words}:"
+        if lenient:
+            label = rf"{words}{_DECOR}{{0,8}}{_REMARK}{_DECOR}{{0,8}}[:：=]{_AFTER}"
         if kind is Kind.SOLUTION:  # alone on its line, or straight before the first tag
             label += rf"[ \t]{{0,16}}(?:\r?\n{'|(?=<)' if lenient else ''})"
+        elif lenient:  # or a heading without a colon
+            label += rf"|(?:(?<=[#*_])|(?<=[#*_] )){words}[*_ \t#]{{0,6}}(?=\r?\n)"
         found[kind.name] = label
     return (rf"{_DECOR}{{0,12}}" if lenient else "") + f"(?:{_one_of(found)})"
 
@@ -154,6 +222,35 @@ def _claim_tags() -> dict[str, str]:
 def _explanation_end(lenient: bool) -> str:
     late = rf"(?:value{_SPACE}={_SPACE}(?P<late>{_VALUE}){_SPACE})?/?" if lenient else ""
     return rf"(?P<EXPLANATION_END>{_SPACE}{late}>)"
+
+
+def _thoughts() -> dict[str, str]:
+    """`<think>` and its kin, `[THINK]`, `◁think▷`."""
+    names = rf"(?:{_any_of(_THOUGHTS)}{_SPACE}>|think[\]▷])"
+    return {"THINK_OPEN": rf"(?:{names}|\|channel>{_SPACE}thought)", "THINK_CLOSE": rf"(?:/{names}|channel\|>)"}
+
+
+def _specials() -> dict[str, str]:
+    piped = rf"[|｜]{_any_of(_spelled(_SPECIALS))}[|｜]>"
+    return {"SPECIAL": rf"(?:{piped}|{_any_of(_PLAIN_SPECIALS)}>)"}
+
+
+def _spelled(names: Iterable[str]) -> set[str]:
+    return {spelled for name in names for spelled in (name, name.replace("▁", "_"))}
+
+
+def _template_beginnings() -> list[str]:
+    """The beginnings of thoughts' tags and of special tokens."""
+    names = [f"{slash}{name}" for name in _THOUGHTS for slash in ("", "/")]
+    tags = [_beginning("<", name) for name in (*names, *_PLAIN_SPECIALS)]
+    other = [rf"[\[◁]{_optional(*slash, *'think')}" for slash in ("", "/")]
+    return [
+        *tags,
+        *other,
+        r"<[|｜][\w▁]{0,24}[|｜]?",
+        "<" + _optional(*"channel", r"\|"),
+        rf"<\|channel>{_SPACE}{_optional(*'thought')}",
+    ]
 
 
 def _element(kind: str, name: str) -> dict[str, str]:

@@ -1,9 +1,9 @@
 """Answers and confidences that stand behind a label or in an element, collected as the tokens go by."""
 
-import re
 from dataclasses import dataclass, field
 
 from demur.core.answers import Mode
+from demur.core.reading.dress import is_unfinished, same_words, split_label, tidy
 from demur.core.reading.grammar import Kind
 from demur.core.reading.lexer import Token
 
@@ -14,7 +14,8 @@ _MARKS = {
     Kind.CONFIDENCE_OPEN: Kind.CONFIDENCE,
 }
 _IN_ELEMENT = (Kind.ANSWER_OPEN, Kind.CONFIDENCE_OPEN)
-_BOXED = re.compile(r"\\(?:boxed|fbox)\s{0,4}(?=\{)")
+_LONGEST_BLOCK = 4000
+"""Characters: a display formula or a box that is longer was never closed."""
 
 
 @dataclass(slots=True)
@@ -23,8 +24,14 @@ class Mark:
 
     kind: Kind
     element: bool
+    label: str
+    quoted: bool
+    """Stands in code or behind a `>`: read only where nothing else is."""
     parts: list[str] = field(default_factory=list[str])
+    first_line: int = 0
+    """How many of the parts the first line that says anything has."""
     open: bool = True
+    fenced: bool = False
     trail: bool = False
 
     @property
@@ -32,32 +39,75 @@ class Mark:
         return "".join(self.parts).strip()
 
 
+@dataclass(slots=True)
+class Pairing:
+    """The last answer and the confidence that was stated for it.
+
+    A confidence belongs to the answer before it, or to the one behind it where an output begins with a confidence; it
+    never passes on to an answer that says something else.
+    """
+
+    answer: Mark | None = None
+    confidence: Mark | None = None
+    _ahead: bool = False
+    _waiting: Mark | None = None  # a confidence whose answer is still to come
+
+    def add(self, mark: Mark) -> None:
+        if mark.kind is Kind.CONFIDENCE:
+            self._ahead = self._ahead or (self.answer is None and self.confidence is None)
+            self.confidence = mark
+            self._waiting = mark if self._ahead else None
+            return
+        if self._waiting is not None:
+            self.confidence, self._waiting = self._waiting, None
+        elif self.answer is not None and not same_words(self.answer.value, mark.value):
+            self.confidence = None
+        self.answer = mark
+
+
 class Marks:
-    """Keeps the last two marks and the last non-empty one of each kind: the last match wins."""
+    """Keeps the last two marks, and the last answer with its confidence; strict: the last of each kind."""
 
     def __init__(self, mode: Mode) -> None:
-        self._mode = mode
+        self._mode: Mode = mode
         self._last: list[Mark] = []
         self._read: dict[Kind, Mark] = {}
+        self._plain, self._quoted = Pairing(), Pairing()
+        self._in_fence = False
 
     def take(self, token: Token) -> None:
         """One more token of the text, in order."""
         kind = _MARKS.get(token.kind)
         if kind is not None:
             self._close()
-            self._last = [*self._last[-1:], Mark(kind, token.kind in _IN_ELEMENT)]
+            self._last = [*self._last[-1:], self._begin(kind, token)]
         elif self._last and token.kind is Kind.TEXT:
             self._text(self._last[-1], token.raw)
+        elif token.kind is Kind.FENCE:
+            self._fence()
         else:
             self._close()
 
     def finish(self) -> None:
         self._close()
 
-    def value(self, kind: Kind) -> str | None:
-        """The last value of that kind, or None when there is none or it is empty."""
-        mark = self._read.get(kind)
-        return mark.value if mark and mark.value else None
+    @property
+    def answer(self) -> str | None:
+        """The last answer without its dress; None when there is none or it is empty."""
+        mark = self._mark(Kind.ANSWER)
+        return tidy(mark.value, self._mode, mark.label) if mark else None
+
+    @property
+    def answer_label(self) -> str:
+        """The label of that answer, as written; empty where there is none."""
+        mark = self._mark(Kind.ANSWER)
+        return mark.label if mark else ""
+
+    @property
+    def confidence(self) -> Mark | None:
+        """What was stated for that answer, as written."""
+        mark = self._mark(Kind.CONFIDENCE)
+        return mark if mark and mark.value else None
 
     @property
     def trailing(self) -> bool:
@@ -69,14 +119,35 @@ class Marks:
         tail = self._last[-len(kinds) :]
         return tuple(mark.kind for mark in tail) == kinds and not any(mark.trail for mark in tail)
 
+    def _begin(self, kind: Kind, token: Token) -> Mark:
+        element = token.kind in _IN_ELEMENT
+        if element or self._mode == "strict":
+            return Mark(kind, element, token.raw, self._in_fence)
+        label, opening = split_label(token.raw)
+        return Mark(kind, element, label, self._in_fence or label.lstrip().startswith(">"), [opening] * bool(opening))
+
+    def _mark(self, kind: Kind) -> Mark | None:
+        if self._mode == "strict":
+            return self._read.get(kind)
+        if self._plain.answer is None and self._quoted.answer is not None:
+            answer, confidence = self._quoted.answer, self._plain.confidence or self._quoted.confidence
+        else:
+            answer, confidence = self._plain.answer, self._plain.confidence
+            confidence = confidence or (self._quoted.confidence if answer is None else None)
+        return answer if kind is Kind.ANSWER else confidence
+
     def _text(self, mark: Mark, text: str) -> None:
+        if mark.open and mark.fenced:
+            mark.parts.append(text)
+            return None
         if mark.open and not mark.element:
             line, newline, rest = text.partition("\n")
             mark.parts.append(line)
-            # Some write the value on the line below its label; the contract does not.
-            if newline and (self._mode == "strict" or mark.value):
+            # Some write the value on the line below its label, or as a block of several; the contract does not.
+            if newline and self._ends(mark):
                 self._close()
             elif newline:
+                mark.parts.append("\n")
                 return self._text(mark, rest)
             text = rest
         elif mark.open:
@@ -85,36 +156,34 @@ class Marks:
         mark.trail = mark.trail or bool(text.strip())
         return None
 
+    def _ends(self, mark: Mark) -> bool:
+        """Whether a value ends at the end of this line."""
+        value = mark.value
+        if self._mode == "strict":
+            return True
+        if not value:
+            return False
+        mark.first_line = mark.first_line or len(mark.parts)
+        return mark.kind is Kind.CONFIDENCE or len(value) > _LONGEST_BLOCK or not is_unfinished(value)
+
+    def _fence(self) -> None:
+        """Code begins or ends. Straight behind a label it is the value."""
+        mark = self._last[-1] if self._last and self._last[-1].open and not self._last[-1].element else None
+        if mark is not None and not mark.fenced and not mark.value and not self._in_fence:
+            mark.fenced = True
+            return
+        self._close()
+        if mark is None or not mark.fenced:
+            self._in_fence = not self._in_fence
+
     def _close(self) -> None:
-        if self._last and self._last[-1].open:
-            mark = self._last[-1]
-            mark.open = False
-            if mark.value or self._mode == "strict" or mark.kind not in self._read:
-                self._read[mark.kind] = mark
-
-
-def tidy(answer: str | None, mode: Mode) -> str | None:
-    """An answer without the dress: lenient drops emphasis, a box around all of it and a full stop. None if empty."""
-    if answer is None or not answer.strip():
-        return None
-    if mode == "strict":
-        return answer.strip()
-    bare = answer.strip().strip("*_`").strip()
-    if (boxed := last_boxed(bare)) is not None and _BOXED.match(bare.strip("$ ")):
-        bare = boxed
-    bare = bare.rstrip("*_` ")
-    if bare.endswith(".") and not bare.endswith(".."):
-        bare = bare[:-1].rstrip("*_` ")
-    return bare or None
-
-
-def last_boxed(text: str) -> str | None:
-    """What the last \\boxed{...} with balanced braces holds."""
-    for match in reversed(list(_BOXED.finditer(text))[-8:]):
-        depth = 0
-        for i in range(match.end(), len(text)):
-            if text[i] in "{}" and (i == 0 or text[i - 1] != "\\"):
-                depth += 1 if text[i] == "{" else -1
-                if depth == 0:
-                    return text[match.end() + 1 : i].strip()
-    return None
+        if not self._last or not self._last[-1].open:
+            return
+        mark = self._last[-1]
+        mark.open = False
+        if mark.first_line and is_unfinished(mark.value):  # the block never ended: its first line is all there is
+            del mark.parts[mark.first_line :]
+        if mark.value or self._mode == "strict":
+            self._read[mark.kind] = mark
+        if mark.value:
+            (self._quoted if mark.quoted else self._plain).add(mark)

@@ -3,66 +3,82 @@
 import re
 
 from demur.core.answers import Completion, Contract, Mode
+from demur.core.reading.dress import last_boxed, tidy
 from demur.core.reading.events import Event, Reset, Visible
 from demur.core.reading.grammar import Kind
 from demur.core.reading.lexer import Token
-from demur.core.reading.marks import Marks, last_boxed, tidy
-from demur.core.reading.numbers import read_probability
+from demur.core.reading.marks import Marks
+from demur.core.reading.numbers import label_scale, read_probability
+from demur.core.reading.passing import said_in_passing
+from demur.core.reading.unlabelled import after_hashes, answer_behind, in_json, in_table, last_part, said_to_be
 
 _ANSWERS = {Kind.ANSWER, Kind.ANSWER_OPEN}
 _CONFIDENCES = {Kind.CONFIDENCE, Kind.CONFIDENCE_OPEN}
 _IDK = re.compile(r"<?\s*idk\s*>?|i (?:do not|don't|don’t) know", re.IGNORECASE)
-_IN_PASSING = re.compile(
-    r"\b(\d{1,3}(?:\.\d{1,6})?\s?(?:%|percent))\s(?:sure|confident|certain|confidence|probability)\b"
-    r"|\b(?:confidence|probability)\b(?:\s(?:level|score))?\s?(?:is|of|=|:)\s?[*_~≈]{0,3}(\d{0,3}\.?\d{1,6}\s?%?)",
-    re.IGNORECASE | re.ASCII,
-)
 _BESIDE = re.compile(
-    r"[\s;,.…(]{0,8}\b(?:confidence|probability)\s{0,3}[:=]\s{0,3}([^\n]{1,60})$", re.IGNORECASE | re.MULTILINE
+    r"[\s;,.…(|\[/*_-]{0,8}\b(?:my )?(?:confidence|certainty|probability)(?: (?:level|score))?[*_\s]{0,3}[:=]\s{0,3}"
+    r"([^\n]{1,60})$",
+    re.IGNORECASE | re.MULTILINE,
 )
 _BARE = re.compile(r"(?:0?\.\d{1,6}|[01]\.0{1,6}|\d{1,3}\s?%)", re.ASCII)
+_IN_BRACKETS = re.compile(
+    r"\s{0,4}[(\[][^()\[\]\n]{0,40}(?:sure|confiden|certain|probab)[^()\[\]\n]{0,40}[)\]][\s.]{0,4}$", re.IGNORECASE
+)
+_LABEL_REMARK = re.compile(r"[(\[（]([^()\[\]（）\n]{1,40})[)\]）]")
+
+
+class Stretch:
+    """One stretch of final text: its labelled values, and all of it for what was said without a label."""
+
+    def __init__(self, mode: Mode, start: int) -> None:
+        self.marks = Marks(mode)
+        self.raw: list[str] = []
+        self.start = start
+        """Where it begins in the text a person reads."""
 
 
 class ResponseReader:
     """Shows the text before the last answer; what follows an answer is held until it is known not to be the last."""
 
-    def __init__(self, contract: Contract, mode: Mode) -> None:
+    def __init__(self, contract: Contract, mode: Mode, scale: float | None = None) -> None:
         self._contract: Contract = contract
         self._mode: Mode = mode
+        self._scale = scale
+        self._begin()
+
+    def _begin(self) -> None:
+        self._earlier: list[Stretch] = []
         self._visible = Visible()
-        self._marks = Marks(mode)
-        self._raw: list[str] = []
+        self._stretch = Stretch(self._mode, 0)
         self._held: list[str] = []  # from a label on: shown once a later answer proves it part of the text
         self._worth = False  # whether what is held is more than a lone confidence line
-        self._thinking = False
 
     @property
     def running_confidence(self) -> float | None:
         return None
 
     def take(self, token: Token) -> list[Event]:
-        self._raw.append(token.raw)
-        self._marks.take(token)
-        if token.kind is Kind.THINK_OPEN and not self._visible.length:
-            self._thinking = True
-            return []
-        if token.kind is Kind.THINK_CLOSE:
-            return self._forget()
-        if self._thinking:
-            return []
+        if token.kind is Kind.VOID:
+            told = self._visible.length > 0
+            self._begin()
+            return [Reset("reasoning_ended")] if told else []
+        if token.kind is Kind.BREAK:
+            return self._next_stretch()
+        self._stretch.raw.append(token.raw)
+        self._stretch.marks.take(token)
         if token.kind in _ANSWERS:
             events = self._release() if self._worth else []
             self._held, self._worth = [token.raw], True
             return events
         if token.kind in _CONFIDENCES or self._held:
             self._held.append(token.raw)
-            self._worth = self._worth or self._marks.trailing
+            self._worth = self._worth or self._stretch.marks.trailing
             return []
         return self._visible.write(token.raw)
 
     def finish(self) -> tuple[list[Event], Completion]:
-        self._marks.finish()
-        answered = self._marks.value(Kind.ANSWER) is not None
+        self._stretch.marks.finish()
+        answered = self._stretch.marks.answer is not None
         events = self._release() if self._worth and not answered else []
         return events, self._completion()
 
@@ -71,24 +87,28 @@ class ResponseReader:
         self._held = []
         return events
 
-    def _forget(self) -> list[Event]:
-        """All so far was private reasoning; answers in it still count when no later one comes."""
-        told = self._visible.length > 0
-        self._visible, self._held, self._worth, self._thinking = Visible(), [], False, False
-        return [Reset("reasoning_ended")] if told else []
+    def _next_stretch(self) -> list[Event]:
+        """Thought stood between: what was answered before it counts only if nothing is answered after it."""
+        self._stretch.marks.finish()
+        self._earlier.append(self._stretch)
+        events = self._release() if self._worth and self._stretch.marks.answer is None else []
+        self._stretch, self._held, self._worth = Stretch(self._mode, self._visible.length), [], False
+        return events
 
     def _completion(self) -> Completion:
-        answer, stated = self._marks.value(Kind.ANSWER), self._marks.value(Kind.CONFIDENCE)
-        if self._mode == "lenient":
-            answer, stated = self._unlabelled(answer, stated)
-        answer = tidy(answer, self._mode)
+        answer, stated, scale = self._found(self._stretch)
+        for earlier in reversed(self._earlier):
+            if answer is not None:
+                break
+            before = self._found(earlier)
+            answer, stated, scale = before if before[0] is not None else (answer, stated, scale)
         if self._contract == "explicit_risk":
             return self._explicit_risk(answer)
-        reading = read_probability(stated or "", self._mode)
+        reading = read_probability(stated or "", self._mode, scale=scale)
         problems = list(reading.problems)
         if answer is None:
             problems.append("answer_missing")
-        elif self._mode == "strict" and not self._marks.ends_with(Kind.ANSWER, Kind.CONFIDENCE):
+        elif self._mode == "strict" and not self._stretch.marks.ends_with(Kind.ANSWER, Kind.CONFIDENCE):
             problems.append("not_the_last_lines")
         return Completion(
             contract="response",
@@ -107,7 +127,7 @@ class ResponseReader:
         problems: tuple[str, ...] = ()
         if answer is None:
             problems = ("answer_missing",)
-        elif self._mode == "strict" and not self._marks.ends_with(Kind.ANSWER):
+        elif self._mode == "strict" and not self._stretch.marks.ends_with(Kind.ANSWER):
             problems = ("not_the_last_lines",)
         return Completion(
             contract="explicit_risk",
@@ -120,19 +140,46 @@ class ResponseReader:
             violation=self._mode == "strict" and bool(problems),
         )
 
-    def _unlabelled(self, answer: str | None, stated: str | None) -> tuple[str | None, str | None]:
+    def _found(self, stretch: Stretch) -> tuple[str | None, str | None, float | None]:
+        """Answer, confidence as written and its scale, all from one stretch of final text."""
+        answer, mark = stretch.marks.answer, stretch.marks.confidence
+        stated = None if mark is None else mark.value
+        remark = None if mark is None else _LABEL_REMARK.search(mark.label)
+        scale = self._scale if remark is None else label_scale(remark[1]) or self._scale
+        if self._mode == "lenient":
+            answer, stated = self._unlabelled(stretch, answer, stated)
+        return answer, stated, scale
+
+    def _unlabelled(self, stretch: Stretch, answer: str | None, stated: str | None) -> tuple[str | None, str | None]:
         """Lenient: what was said without its label, in the forms that other people's models were seen to use."""
-        raw = "".join(self._raw)
-        if answer is not None and (beside := _BESIDE.search(answer)):
-            answer, stated = answer[: beside.start()], stated or beside[1]
-        if answer is None and (boxed := last_boxed(raw)) is not None:
-            answer = boxed
-        lines = [line for line in self._visible.text.split("\n") if line.strip()] if answer is None else []
+        raw = "".join(stretch.raw)
+        label = stretch.marks.answer_label
+        if answer is not None and "confidence" in label.lower():
+            answer, beside = last_part(answer)
+            stated = stated or beside
+        if answer is not None and (match := _BESIDE.search(answer)):
+            answer, stated = tidy(answer[: match.start()], "lenient"), stated or match[1]
+        if answer is None and stated is not None and (pair := answer_behind(stated)):
+            answer, stated = tidy(pair.answer, "lenient"), pair.stated
+        if (answer is None or '"' in label) and "{" in raw and (pair := in_json(raw)):
+            answer, stated = tidy(pair.answer, "lenient"), pair.stated or stated
+        if answer is None and "|" in raw and (pair := in_table(raw)):
+            answer, stated = tidy(pair.answer, "lenient"), pair.stated or stated
+        if answer is None:
+            answer = tidy(last_boxed(raw) or after_hashes(raw) or said_to_be(raw), "lenient")
+        text = self._visible.text[stretch.start :] if stretch is self._stretch else raw
+        lines = [line for line in text.split("\n") if line.strip()] if answer is None else []
         if stated is None and len(lines) == 2 and _BARE.fullmatch(lines[1].strip()):
             stated = lines.pop()
-        if stated is None:
-            said = list(_IN_PASSING.finditer(raw))
-            stated = said[-1][1] or said[-1][2] if said else None
+        if stated is None and len(lines) == 1 and (match := _BESIDE.search(lines[0])):
+            stated = match[1]
+        aside = said_in_passing(raw) if stated is None else None
+        if aside is not None:
+            stated = aside.stated
+            if len(lines) == 1:  # a short answer and how sure, in one line
+                rest = _IN_BRACKETS.sub("", lines[0])
+                rest = rest if rest != lines[0] else (raw[: aside.start] + raw[aside.end :]).strip()
+                lines = [rest or lines[0]]
         if stated is not None and len(lines) == 1:  # a short answer all by itself, and a confidence
-            answer = _BESIDE.sub("", lines[0])
+            answer = tidy(_BESIDE.sub("", lines[0]), "lenient")
         return answer, stated

@@ -1,0 +1,154 @@
+r"""What people put around an answer: emphasis, code, a box, display maths, quotes, a full stop."""
+
+import json
+import re
+
+from demur.core.answers import Mode
+
+_BOXED = re.compile(r"\\(?:boxed|fbox)\s{0,4}(?=\{)")
+_BLOCKS = ((re.compile(r"\\\["), re.compile(r"\\\]")), (re.compile(r"\\begin\{"), re.compile(r"\\end\{")))
+_DISPLAY = re.compile(r"\\\[(.*)\\\]|\$\$(.*)\$\$", re.DOTALL)
+_FENCED = re.compile(r"(`{3,}|~{3,})[^\n]*\n(.*?)\n?\s*\1?\s*", re.DOTALL)
+_EMPHASIS = ("**", "__", "``", "*", "_", "`")
+_DUNDER = re.compile(r"__[a-z][a-z0-9]*(?:_[a-z0-9]+)*__")
+_LABEL = re.compile(r"(.*[:：=])([ \t*_`]*)", re.DOTALL)
+_ABBREVIATED = re.compile(
+    r"(?:\b\w\.\s?\w{1,2}|\b(?:etc|inc|ltd|co|corp|jr|sr|st|mt|dr|mr|mrs|ms|prof|vs|no|approx|bros|dept|est|govt|ave"
+    r"|blvd|rd|vol|ed|gen|col|sgt|capt|lt|rev|hon|ph\.d|usw|bzw|ca|km/h))\.",
+    re.IGNORECASE,
+)
+
+
+def tidy(answer: str | None, mode: Mode, label: str = "") -> str | None:
+    """An answer without the dress. None if nothing is left.
+
+    Lenient drops what stands around all of it, in pairs: emphasis, code, display maths' brackets, a box; and a full
+    stop that ends no abbreviation. `label` is what stood before it: emphasis that opened there may close here.
+    """
+    if answer is None or not answer.strip():
+        return None
+    if mode == "strict":
+        return answer.strip()
+    bare = _quoted_in_json(answer.strip(), label)
+    bare = _without_loose_ends(bare, label)
+    for _ in range(8):
+        plain = _unwrapped(bare)
+        if plain == bare:
+            break
+        bare = plain
+    return bare or None
+
+
+def split_label(label: str) -> tuple[str, str]:
+    """The label itself, and emphasis behind it that opens the value: of `Answer: **`, but not of `**Answer:** `."""
+    match = _LABEL.fullmatch(label)
+    if match is None:
+        return label, ""
+    own, after = match[1], match[2].strip()
+    for marker in ("**", "__", "`", "*", "_"):
+        if own.replace(marker * 2, "").count(marker) % 2 and after.startswith(marker):
+            own, after = own + marker, after.removeprefix(marker).lstrip()
+    return own, after
+
+
+def last_boxed(text: str) -> str | None:
+    """What the last \\boxed{...} with balanced braces holds."""
+    for match in reversed(list(_BOXED.finditer(text))[-8:]):
+        if (end := _closing(text, match.end())) is not None:
+            return text[match.end() + 1 : end].strip()
+    return None
+
+
+def is_unfinished(value: str) -> bool:
+    r"""Whether a value has opened a block that goes on: `\[`, `$$`, `\begin{...}`, a box."""
+    if any(len(opens.findall(value)) > len(closes.findall(value)) for opens, closes in _BLOCKS):
+        return True
+    if value.count("$$") % 2:
+        return True
+    boxes = list(_BOXED.finditer(value))[-1:]
+    return any(_closing(value, box.end()) is None for box in boxes)
+
+
+def same_words(one: str, other: str) -> bool:
+    """Whether two labelled answers say the same but for their dress; nothing is worked out."""
+    if one == other:
+        return True
+    return _bare(one) == _bare(other)
+
+
+def _bare(answer: str) -> str:
+    return re.sub(r"[\s$]+", "", tidy(answer[:2000], "lenient") or "").casefold()
+
+
+def _unwrapped(bare: str) -> str:
+    """One layer less."""
+    bare = bare.strip()
+    display = _DISPLAY.fullmatch(bare)
+    if display is not None:
+        return (display[1] if display[1] is not None else display[2]).strip()
+    if (boxed := _without_boxes(bare)) is not None:
+        return boxed
+    if not _DUNDER.fullmatch(bare):
+        for marker in _EMPHASIS:
+            inside = bare[len(marker) : -len(marker)]
+            wraps = len(bare) > 2 * len(marker) and bare.startswith(marker) and bare.endswith(marker)
+            if wraps and inside.strip() and marker not in inside:
+                return inside.strip()
+    if bare.endswith((".", "。")) and not bare.endswith("..") and not _ABBREVIATED.search(bare[-12:]):
+        return bare[:-1].rstrip()
+    return bare
+
+
+def _without_boxes(bare: str) -> str | None:
+    """The content of a box around all of it, or of each of several; None where there is none at the start."""
+    core = bare.strip("$ ").removeprefix("\\(").removesuffix("\\)").strip()
+    first = _BOXED.match(core)
+    if first is None:
+        return None
+    boxes = list(_BOXED.finditer(core))[:16]
+    parts, position = list[str](), 0
+    for box in boxes:
+        end = _closing(core, box.end())
+        if end is None or box.start() < position:
+            continue
+        parts += [core[position : box.start()], core[box.end() + 1 : end].strip()]
+        position = end + 1
+    if len(parts) == 2:
+        return parts[1]
+    return "".join([*parts, core[position:]]).strip() if parts else None
+
+
+def _without_loose_ends(bare: str, label: str) -> str:
+    """Emphasis whose other end stands in the label, or nowhere."""
+    for marker in ("**", "__", "`", "*", "_"):
+        opened = label.replace(marker * 2, "").count(marker) % 2
+        if opened and bare.rstrip(". ").endswith(marker) and bare.count(marker) % 2 == 1:
+            return bare.rstrip(". ").removesuffix(marker).rstrip()
+    for marker in ("**", "``"):
+        if bare.count(marker) == 1 and bare.startswith(marker):
+            return bare.removeprefix(marker).lstrip()
+    return bare
+
+
+def _quoted_in_json(bare: str, label: str) -> str:
+    """Behind `"answer":` stands a JSON value, and a comma."""
+    if '"' not in label:
+        return bare
+    value = bare.rstrip(" \t}]").removesuffix(",").rstrip() if bare.startswith('"') else bare.removesuffix(",")
+    if value.startswith('"') and value.endswith('"') and len(value) > 1:
+        try:
+            return str(json.loads(value)).strip()
+        except ValueError:
+            return value[1:-1].strip()
+    return value
+
+
+def _closing(text: str, start: int) -> int | None:
+    """Where the brace that opens at `start` closes."""
+    depth = 0
+    for i in range(start, len(text)):
+        if text[i] in "{}" and (i == 0 or text[i - 1] != "\\"):
+            depth += 1 if text[i] == "{" else -1
+            if depth == 0:
+                return i
+    return None

@@ -1,0 +1,36 @@
+"""Outputs written after public reports of misread answers and confidences, each with the reading of a careful person.
+
+A case marked `open` is not read right yet: it has to fail, so that the mark goes when it is.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from demur.core.equivalence import same_answer
+from demur.core.reading import read
+
+DATA = Path(__file__).parents[1] / "data"
+CASES = [json.loads(line) for line in (DATA / "public_cases.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def marked(case: dict[str, Any]) -> Any:
+    reason = pytest.mark.xfail(strict=True, reason=case["why"])
+    return pytest.param(case, id=f"{case['kind']} {case['text'][-32:]!r}", marks=[reason] if case.get("open") else [])
+
+
+@pytest.mark.parametrize("case", [marked(case) for case in CASES])
+def test_is_read_as_by_a_careful_person(case: dict[str, Any]) -> None:
+    found = read(case["text"], "response", scale=case["scale"])
+    assert found.confidence == (None if case["confidence"] is None else pytest.approx(case["confidence"], abs=1e-6))
+    if case["answer"] is None or found.answer is None:
+        assert found.answer == case["answer"]
+    else:
+        assert found.answer == case["answer"] or same_answer(found.answer, case["answer"])
+
+
+def test_every_case_names_its_source() -> None:
+    assert len(CASES) >= 400
+    assert all("/" in case["source"] or case["source"] == "own, no report" for case in CASES)
