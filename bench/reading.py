@@ -10,6 +10,7 @@ from bench.report import publish
 
 from demur.core.equivalence import same_answer
 from demur.core.reading import read
+from demur.grading import Grader
 
 DATA = Path(__file__).parents[1] / "tests" / "data"
 KINDS = {
@@ -20,6 +21,11 @@ KINDS = {
     "E": "answers over lines, and their dress",
     "F": "scales",
     "G": "common forms of labels",
+    "H": "pairs that naive graders take for equal",
+    "I": "pairs that are equal and look different",
+    "K": "run-on turns, echoes, corrections",
+    "L": "markup that is the answer",
+    "keep": "pairs beside those of I that stay different",
 }
 
 
@@ -43,6 +49,12 @@ def main() -> None:
     for line in (DATA / "public_cases.jsonl").read_text(encoding="utf-8").splitlines():
         case = json.loads(line)
         counts[f"{case['kind']}: {KINDS.get(case['kind'], 'other')}"][verdict(case)] += 1
+    with Grader() as grader:
+        for line in (DATA / "public_pairs.jsonl").read_text(encoding="utf-8").splitlines():
+            pair = json.loads(line)
+            found = grader.same(pair["a"], pair["b"])
+            verdict_of = "right" if found is pair["same"] else "wrong" if found else "refused"
+            counts[f"{pair['kind']}: {KINDS[pair['kind']]}"][verdict_of] += 1
     recorded = gzip.decompress((DATA / "reading" / "recorded.jsonl.gz").read_bytes()).decode().splitlines()
     for row in map(json.loads, recorded):
         found = read(row["text"], "response", thought_counts=True).confidence

@@ -1,4 +1,4 @@
-"""Outputs written after public reports of misread answers and confidences, each with the reading of a careful person.
+"""Outputs and pairs of answers after public reports, each with what a careful person reads or says of them.
 
 A case marked `open` is not read right yet: it has to fail, so that the mark goes when it is.
 """
@@ -14,11 +14,13 @@ from demur.core.reading import read
 
 DATA = Path(__file__).parents[1] / "data"
 CASES = [json.loads(line) for line in (DATA / "public_cases.jsonl").read_text(encoding="utf-8").splitlines()]
+PAIRS = [json.loads(line) for line in (DATA / "public_pairs.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
 def marked(case: dict[str, Any]) -> Any:
     reason = pytest.mark.xfail(strict=True, reason=case["why"])
-    return pytest.param(case, id=f"{case['kind']} {case['text'][-32:]!r}", marks=[reason] if case.get("open") else [])
+    name = repr(case["text"][-32:]) if "text" in case else f"{case['a']} | {case['b']}"
+    return pytest.param(case, id=f"{case['kind']} {name}", marks=[reason] if case.get("open") else [])
 
 
 @pytest.mark.parametrize("case", [marked(case) for case in CASES])
@@ -31,6 +33,12 @@ def test_is_read_as_by_a_careful_person(case: dict[str, Any]) -> None:
         assert found.answer == case["answer"] or same_answer(found.answer, case["answer"])
 
 
+@pytest.mark.parametrize("pair", [marked(pair) for pair in PAIRS if pair["needs"] != "algebra"])
+def test_are_told_the_same_or_apart_without_algebra(pair: dict[str, Any]) -> None:
+    assert same_answer(pair["a"], pair["b"]) is pair["same"]
+    assert same_answer(pair["b"], pair["a"]) is pair["same"]
+
+
 def test_every_case_names_its_source() -> None:
     assert len(CASES) >= 400
-    assert all("/" in case["source"] or case["source"] == "own, no report" for case in CASES)
+    assert all("/" in case["source"] or case["source"] == "own, no report" for case in [*CASES, *PAIRS])
