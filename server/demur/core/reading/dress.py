@@ -5,6 +5,8 @@ import re
 
 from demur.core.answers import Mode
 
+_UNSEEN = "\u200b\u200e\u200f\ufeff"
+"""Marks of direction and the like: they stand around words and are none of them."""
 _BOXED = re.compile(r"\\(?:boxed|fbox)\s{0,4}(?=\{)")
 _BLOCKS = ((re.compile(r"\\\["), re.compile(r"\\\]")), (re.compile(r"\\begin\{"), re.compile(r"\\end\{")))
 _DISPLAY = re.compile(r"\\\[(.*)\\\]|\$\$(.*)\$\$", re.DOTALL)
@@ -29,7 +31,7 @@ def tidy(answer: str | None, mode: Mode, label: str = "") -> str | None:
         return None
     if mode == "strict":
         return answer.strip()
-    bare = _quoted_in_json(answer.strip(), label)
+    bare = _quoted_in_json(answer.strip().strip(_UNSEEN).strip(), label)
     bare = _without_loose_ends(bare, label)
     for _ in range(8):
         plain = _unwrapped(bare)

@@ -49,7 +49,7 @@ BEGINS_LINE = frozenset({Kind.THINK_OPEN, Kind.THINK_CLOSE, Kind.SPECIAL})
 OPEN_ENDED = frozenset({Kind.ANSWER, Kind.CONFIDENCE, Kind.FENCE})
 """Emphasis or space after the colon belongs to these labels, so at the end of what there is they may still grow."""
 
-_DRESS = ' \t\r\u00a0\u202f>#*_`~•./]"-'
+_DRESS = ' \t\r\u00a0\u202f\u200b\u200e\u200f\ufeff>#*_`~•./]"-'
 _DECOR = f"[{re.escape(_DRESS)}]"
 """What may stand before a label, and between the label and its colon: markdown, and a quote or bracket left open."""
 _AFTER = r"[ \t*_`]{0,16}"

@@ -52,12 +52,14 @@ _RANGE = re.compile(
     r"(?:minimum|maximum|at (?:least|most)|min|max|plus|upwards)(?![a-z])|以上|以下)"
 )
 _REMARK = re.compile(
-    r"\s?(?:[.,;:!?|(\[{\n]|-(?=\s|ish)|=(?=\s)|"
+    r"\s?(?:[.,;:!?|(\[{\n]|-(?=\s|ish)|=(?=\s?[~\d.])|"
     rf"(?:{_LEVEL}|confidence|certainty|probability|probable|likelihood|chance|correct|right|accurate|true"
     r"|that|because|since|as|given|based|due|considering|i|my|this|the|it|if|though|although|but|however|so"
     r"|weil|da|denn|sicher|parce|car|sûr|certain|porque|seguro|perché|sicuro|потому|так)(?![a-z]))"
 )
 """What may open a remark behind any number."""
+_LISTED = re.compile(rf"[.)]\s?{_LEVEL}(?![a-z])")
+"""1. High: the number of an item, not a certainty."""
 _REMARK_BEHIND_A_SHARE = re.compile(
     r"\s?(?:[^\x00-\u02ff]|(?:for|which|where|there|with|while|note|explanation|reason|reasoning|justification|and|or"
     r"|of|in|on|at|are|is|about|approximately|overall|here|thus|from|after|they|we|you|its)(?![a-z]))"
@@ -67,7 +69,8 @@ _CLOSERS = re.compile(r"[\s\"')\]}>,.;|]*")
 _QUOTES = " \"')]}"
 _ALTERNATIVE = re.compile(
     r"[\s()\[\]{},;:=~|-]*(?:(?:or|maybe|perhaps|possibly|i\.?e\.?|that is|which is|about|approximately|around|roughly"
-    r"|equivalent(?:ly)?(?: to)?|equals|equal to|actually|rather|no|well|aka|viz|is|~|=)[\s,:=~(-]{1,4}){0,3}"
+    r"|up from|down from|was|previously|equivalent(?:ly)?(?: to)?"
+    r"|equals|equal to|actually|rather|no|well|aka|viz|is|~|=)[\s,:=~(-]{1,4}){0,3}"
 )
 _WORD_NEXT = re.compile(r"[\s-]?[^\W\d_]")
 _NEGATED = re.compile(r"\b(?:not|isn't|aren't|cannot|can't|never|un(?:sure|certain|likely))\b")
@@ -174,6 +177,8 @@ def _in_brackets(said: str, scale: float | None) -> Reading:
 def _is_remark(rest: str, found: Quantity) -> bool:
     if _match_end(_CLOSERS, rest, 0) == len(rest):
         return True
+    if found.is_whole_number and not found.is_share and _LISTED.match(rest):
+        return False
     rest = rest.lstrip(_QUOTES) if rest[:1] in _QUOTES[1:] else rest
     opened = _REMARK.match(rest) or (not found.is_whole_number and _REMARK_BEHIND_A_SHARE.match(rest))
     return bool(opened) and not _NEGATED.match(rest.lstrip(" ,;-("))

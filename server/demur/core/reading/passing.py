@@ -53,6 +53,11 @@ _DENIED = re.compile(
     r"\b(?:not|never|no|nor|neither|hardly|cannot|without|unless|if|whether|were|n't|\w+n't|less than|more than"
     r"|at least|at most|up to|over|under|between|below|above)\b"
 )
+_OF_ELSE = re.compile(
+    r"[\s,]{1,3}(?:that )?(?:(?:it|this|that|the answer|he|she|they) (?:is|was|are|were) not\b"
+    r"|(?:it|this|that|he|she) (?:isn't|wasn't)|not\b|that i (?!am (?:right|correct)\b|'m (?:right|correct)\b))"
+)
+"""Sure of what the answer is not, or of a step on the way."""
 _STATISTICS = re.compile(
     r"\b(?:intervals?|percentile|sample[sd]?|population|hypothes[ie]s|significan\w+|margin|deviation|p-value|null|quantile"
     r"|confidence (?:level of|bounds?|bands?|limits?|regions?))\b"
@@ -96,6 +101,7 @@ def _stated(sentence: str) -> str | None:
     if _STATISTICS.search(said):
         return None
     for form in _FORMS:
-        if (match := form.search(said)) and not _DENIED.search(said, 0, match.start("n")):
+        match = form.search(said)
+        if match and not _DENIED.search(said, 0, match.start("n")) and not _OF_ELSE.match(said, match.end()):
             return match["n"]
     return None

@@ -48,7 +48,11 @@ _TENTHS = re.compile(r"(\d|[一二三四五六七八九十])\s?(?:成|割)(?:([�
 _FORMS = (
     ("part", rf"(?P<number>{_NUMBER}){_PERCENT}\s?(?:/|{_OF})\s?(?P<whole>{_NUMBER}){_PERCENT}"),
     ("part", rf"(?P<number>{_NUMBER})\s?/\s?(?P<whole>{_NUMBER})"),
-    ("of", rf"(?P<number>{_NUMBER}){_COUNTED}{_OF}(?:a |the )?(?:possible |total |maximum )?(?P<whole>{_NUMBER})"),
+    (
+        "of",
+        rf"(?P<number>{_NUMBER}){_COUNTED}{_OF}(?:a |the )?(?:possible |total |maximum )?"
+        rf"(?P<whole>{_NUMBER}){_COUNTED}",
+    ),
     ("hundredth", rf"(?P<number>{_NUMBER}){_PERCENT}"),
     ("hundredth", rf"{_BEFORE_PERCENT}(?P<number>{_NUMBER})"),
     ("thousandth", rf"(?P<number>{_NUMBER})\s?(?:‰|per mille?\b)"),

@@ -159,6 +159,10 @@ class ResponseReader:
             stated = stated or beside
         if answer is not None and (match := _BESIDE.search(answer)):
             answer, stated = tidy(answer[: match.start()], "lenient"), stated or match[1]
+        if answer is not None and stated is None and (match := _IN_BRACKETS.search(answer)):
+            aside = said_in_passing(match[0])
+            if aside is not None:
+                answer, stated = tidy(answer[: match.start()], "lenient"), aside.stated
         if answer is None and stated is not None and (pair := answer_behind(stated)):
             answer, stated = tidy(pair.answer, "lenient"), pair.stated
         if (answer is None or '"' in label) and "{" in raw and (pair := in_json(raw)):
