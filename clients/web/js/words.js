@@ -87,7 +87,12 @@ const PROBLEMS = {
   unclosed: "The model never closed this step.",
   not_a_number: "What the model wrote as its confidence is not a number.",
   out_of_range: "What the model wrote as its confidence is not a probability.",
-  missing: "The model gave no confidence for this step.",
+  range: "The model wrote a range or a bound as its confidence, not one number.",
+  several: "The model wrote several different numbers as its confidence.",
+  not_understood: "What the model wrote as its confidence holds more than a number, and it is not clear what.",
+  scale_unclear: "It is not clear on which scale the model's number counts.",
+  confidence_missing: "The model gave no confidence for this step.",
+  empty: "The step holds no text.",
 };
 
 /** What was odd about how a claim was written. */
