@@ -1,7 +1,9 @@
 """Completion text -> answer, confidence, claims, or why not. One reader serves whole texts and streams.
 
-Which words and tags count is in `grammar`, how pieces become tokens in `lexer`, what a written number means in
-`numbers`; `response` and `claims` turn tokens into what a person sees and what was stated.
+`grammar` knows labels (`labels`, by language) and tags, `lexer` cuts the text into tokens, `segments` tells final text
+from thought (`templates` has the special tokens). `response` and `claims` turn tokens into what a person sees and what
+was stated: `marks` pairs labelled values, `unlabelled` and `passing` find the others, `dress` takes off what stands
+around an answer. `numbers` reads a confidence: `spelling` first, then `quantities`.
 """
 
 import re

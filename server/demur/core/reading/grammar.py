@@ -13,6 +13,7 @@ from functools import cache
 from demur.core.answers import Contract, Mode
 from demur.core.reading.labels import LABELS as SPOKEN
 from demur.core.reading.labels import STRICT, Labels
+from demur.core.reading.templates import NAMES
 
 LONGEST_LABEL = 160
 LONGEST_TAG = 400
@@ -64,35 +65,6 @@ _PART_OF_VALUE = r"(?:\"[^\"<>\n]{0,64}\"?|'[^'<>\n]{0,64}'?|[^\s<>\"']{0,64})"
 
 _THOUGHTS = ["think", "thinking", "thought", "thoughts", "reasoning", "scratchpad", "reflection", "seed:think"]
 _TAG_OPENS = "<[◁"
-_SPECIALS = [
-    "end",
-    "return",
-    "call",
-    "im_end",
-    "eot_id",
-    "eom_id",
-    "endoftext",
-    "end_of_text",
-    "eot",
-    "end▁of▁sentence",
-    "start",
-    "im_start",
-    "start_header_id",
-    "end_header_id",
-    "channel",
-    "message",
-    "constrain",
-    "start_thinking",
-    "end_thinking",
-    "begin_of_thought",
-    "end_of_thought",
-    "start_response",
-    "end_response",
-    "begin_of_solution",
-    "end_of_solution",
-    "begin_of_text",
-    "begin▁of▁sentence",
-]
 _PLAIN_SPECIALS = ["start_of_turn", "end_of_turn", "eos", "bos", "s", "/s"]
 
 
@@ -231,12 +203,12 @@ def _thoughts() -> dict[str, str]:
 
 
 def _specials() -> dict[str, str]:
-    piped = rf"[|｜]{_any_of(_spelled(_SPECIALS))}[|｜]>"
+    piped = rf"[|｜]{_any_of(_spelled(NAMES))}[|｜]>"
     return {"SPECIAL": rf"(?:{piped}|{_any_of(_PLAIN_SPECIALS)}>)"}
 
 
 def _spelled(names: Iterable[str]) -> set[str]:
-    return {spelled for name in names for spelled in (name, name.replace("▁", "_"))}
+    return {spelled for name in names for spelled in (name, name.replace("_", "▁"))}
 
 
 def _template_beginnings() -> list[str]:

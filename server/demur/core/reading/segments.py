@@ -8,26 +8,8 @@ from collections.abc import Iterator
 
 from demur.core.reading.grammar import Kind
 from demur.core.reading.lexer import Token
+from demur.core.reading.templates import CHANNEL, ROLES, THOUGHT_BEGINS, THOUGHT_ENDS, TURN_ENDS
 
-_ENDS = frozenset(
-    [
-        "end",
-        "return",
-        "call",
-        "im_end",
-        "eot_id",
-        "eom_id",
-        "endoftext",
-        "end_of_text",
-        "eot",
-        "end_of_turn",
-        "end_of_sentence",
-    ]
-)
-"""What ends a speaker's turn. What a model goes on to write is no part of its answer."""
-_ROLES = frozenset({"start", "im_start", "start_header_id", "start_of_turn"})
-_THOUGHT_BEGINS = frozenset({"start_thinking", "begin_of_thought"})
-_THOUGHT_ENDS = frozenset({"end_thinking", "end_of_thought"})
 _SPEAKERS = ("assistant", "model")
 _FINAL = ("final",)
 
@@ -68,13 +50,13 @@ class Segments:
 
     def _special(self, name: str) -> Iterator[Token]:
         header, self._header = self._header, None
-        if name in _ENDS:
+        if name in TURN_ENDS:
             self._region = Kind.END
-        elif name in _THOUGHT_BEGINS:
+        elif name in THOUGHT_BEGINS:
             self._think()
-        elif name in _THOUGHT_ENDS:
+        elif name in THOUGHT_ENDS:
             yield from self._answer(opened=self._region is Kind.THINK_OPEN)
-        elif name == "channel" or name in _ROLES:
+        elif name == CHANNEL or name in ROLES:
             if header is not None:
                 yield from self._enter(header, "")
             self._header, self._to_line_end = [], name in ("im_start", "start_of_turn")
