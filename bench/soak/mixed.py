@@ -27,7 +27,7 @@ from bench.soak.server import ROOT, Memory, Served, script, serving
 from bench.soak.wire import Reply, attempt, get, post, question
 
 from demur.api.app import create_app
-from demur.core.answers import CONTRACTS
+from demur.core.contracts import CONTRACTS
 from demur.engine.base import Chunk, Engine, Message, Prompt, Sampling, Trace
 from demur.engine.demo import unwrap
 from demur.engine.scripted import Script, ScriptedEngine
@@ -35,7 +35,7 @@ from demur.grading import Grader
 from demur.keys import Key, KeyFile, make_key
 from demur.manifest import Manifest
 from demur.observability import configure_logging
-from demur.serving.loading import load_engine
+from demur.serving.engines import ENGINES
 from demur.serving.server import bind, serve_app
 from demur.serving.standard_error import never_waited_for
 from demur.settings import Settings
@@ -273,8 +273,9 @@ def _spread(seconds: Sequence[float]) -> str:
 
 async def _serve() -> int:
     settings = Settings(port=0)
-    model, _ = await load_engine(settings, {"max_model_len": 2048, "max_num_seqs": 64, "enforce_eager": True})
-    manifest = Manifest(name="demur-soak", contracts=CONTRACTS)
+    arguments = {"max_model_len": 2048, "max_num_seqs": 64, "enforce_eager": True}
+    model = (await ENGINES["vllm"].load(settings, arguments)).engine
+    manifest = Manifest(name="demur-soak", contracts=tuple(CONTRACTS))
     with Grader() as grader, bind(settings.host, settings.port) as listener:
         port = listener.getsockname()[1]
         app = create_app(Mixed(model), manifest, settings, grader=grader)

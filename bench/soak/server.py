@@ -18,7 +18,7 @@ from pathlib import Path
 import psutil
 
 from demur.api.app import create_app
-from demur.core.answers import CONTRACTS
+from demur.core.contracts import CONTRACTS
 from demur.engine.base import Message
 from demur.engine.demo import unwrap
 from demur.engine.scripted import Script, ScriptedEngine
@@ -104,7 +104,7 @@ def listen(engine: ScriptedEngine, grader: Grader | None = None) -> int:
     """Serve `engine` on a free port, by the settings in the environment, and say which."""
     settings = Settings(port=0)
     configure_logging(settings.log_format, "error")
-    app = create_app(engine, Manifest(name="demur-soak", contracts=CONTRACTS), settings, grader=grader)
+    app = create_app(engine, Manifest(name="demur-soak", contracts=tuple(CONTRACTS)), settings, grader=grader)
     with bind(settings.host, settings.port) as listener:
         port = listener.getsockname()[1]
         return asyncio.run(serve_app(app, settings, listener, lambda: print(f"listening on :{port}", flush=True)))

@@ -9,7 +9,9 @@ from typing import Annotated, Any, Literal, NoReturn
 import typer
 
 import demur
-from demur.core.answers import Aggregation, Contract
+from demur.cli_options import key_option
+from demur.core.answers import Aggregation
+from demur.core.contracts import CONTRACTS
 
 main = typer.Typer(
     help="Answers with calibrated confidence: serve a model, ask it, evaluate it.",
@@ -70,8 +72,11 @@ def serve(
         float | None, typer.Option(min=0, max=1, help="The lowest one that a request may name. (default: 0)")
     ] = None,
     engine: Annotated[
-        Literal["vllm", "openai", "scripted"] | None,
-        typer.Option(help="openai: hosts that speak its protocol; scripted: a demo without a model. (default: vllm)"),
+        str | None,
+        typer.Option(
+            metavar="[vllm|openai|scripted]",
+            help="openai: hosts that speak its protocol; scripted: a demo without a model. (default: vllm)",
+        ),
     ] = None,
     upstream: Annotated[
         list[str] | None,
@@ -136,7 +141,7 @@ def serve(
 def parse(
     source: Annotated[str, typer.Argument(metavar="FILE|-", help="A file, or - for standard input.")],
     strict: Annotated[bool, typer.Option("--strict", help="Take only the trained form, as training does.")] = False,
-    contract: Annotated[Contract | None, typer.Option(help="Detected from the text when absent.")] = None,
+    contract: Annotated[str | None, key_option(CONTRACTS, help="Detected from the text when absent.")] = None,
     aggregation: Annotated[Aggregation, typer.Option(help="From claim confidences to the confidence.")] = "min",
     scale: Annotated[
         float | None,

@@ -11,8 +11,11 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, ValidationError, field_validator
 
-from demur.core.answers import CONTRACTS, Aggregation, Contract
+from demur.core.answers import Aggregation
+from demur.core.contracts import CONTRACTS
+from demur.fields import KeyOf
 from demur.named_file import FileError, printable, read_file, shown
+from demur.prompts import Domain
 
 FILE_NAME = "demur.json"
 MOST_BYTES = 4 << 20
@@ -44,7 +47,7 @@ def _inside(path: str) -> str:
 
 Line = Annotated[str, Field(max_length=500), AfterValidator(_one_line)]
 """Text that is shown on terminals and in logs."""
-Contracts = Annotated[tuple[Contract, ...], Field(min_length=1, max_length=len(CONTRACTS)), FailFast()]
+Contracts = Annotated[tuple[Annotated[str, KeyOf(CONTRACTS)], ...], Field(min_length=1, max_length=64), FailFast()]
 
 
 class SamplingDefaults(BaseModel):
@@ -96,15 +99,20 @@ class Manifest(BaseModel):
 
     @field_validator("contracts")
     @classmethod
-    def _without_repeats(cls, contracts: tuple[Contract, ...]) -> tuple[Contract, ...]:
+    def _without_repeats(cls, contracts: tuple[str, ...]) -> tuple[str, ...]:
         if len(set(contracts)) != len(contracts):
             raise ValueError("a contract is listed twice")
         return contracts
 
+    @property
+    def domain(self) -> Domain:
+        """The wording of the prompts that the model was trained with; the general one where none is named."""
+        return "maths" if self.training.get("domain") == "maths" else "general"
+
     @classmethod
     def uncalibrated(cls, name: str) -> Self:
         """A model nobody trained here, forced into every contract by structured outputs. Raises ManifestError."""
-        return cls._named(name, contracts=CONTRACTS)
+        return cls._named(name, contracts=tuple(CONTRACTS))
 
     @classmethod
     def load(cls, model: str | Path) -> Self:

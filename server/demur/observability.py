@@ -176,8 +176,8 @@ class Metrics:
             self.readings.labels(answer.contract, state).inc()
         self.tokens.labels("prompt").inc(answer.usage.prompt_tokens or 0)
         self.tokens.labels("completion").inc(answer.usage.completion_tokens or 0)
-        if final.tokens_spared:
-            self.tokens_saved.labels("vote" if answer.samples else "abstention").inc(final.tokens_spared)
+        if final.tokens_saved_upper_bound:
+            self.tokens_saved.labels("vote" if answer.samples else "abstention").inc(final.tokens_saved_upper_bound)
 
 
 class JsonFormatter(logging.Formatter):

@@ -8,6 +8,9 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from demur.fields import KeyOf
+from demur.serving.engines import ENGINES
+
 Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1)]
@@ -37,7 +40,7 @@ class Settings(BaseSettings):
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
     port: int = Field(default=8000, ge=0, le=65535, description="Port to listen on; 0 picks a free one.")
     model: str | None = Field(default=None, description="Model folder or hub id; the embedded model when absent.")
-    engine: Literal["vllm", "openai", "scripted"] = Field(
+    engine: Annotated[str, KeyOf(ENGINES)] = Field(
         default="vllm", description="What answers: vLLM in process, OpenAI-compatible hosts, or the scripted demo."
     )
     upstreams: Annotated[tuple[UpstreamSettings, ...], NoDecode] = Field(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from demur.answering import Answerer, Asked, Question
+from demur.answering import Answerer, RequestParams, UnresolvedRequest
 from demur.answering.events import ClaimGiven, Delta, Event, Final, Progress, Reset
 from demur.engine.base import Message
 from demur.engine.scripted import ScriptedEngine
@@ -34,8 +34,8 @@ async def events_of(output: str, sizes: list[int], fields: dict[str, Any]) -> li
 
     engine = ScriptedEngine(lambda messages: output, chunker=cut)
     answerer = Answerer(engine, MANIFEST, SETTINGS, clock=lambda: 0)
-    question = Question(TURNS, Asked(**fields))
-    return [event async for event in answerer.stream(answerer.order(question), answer_id="ans")]
+    question = UnresolvedRequest(TURNS, RequestParams(**fields))
+    return [event async for event in answerer.stream(answerer.open(question), answer_id="ans")]
 
 
 def fold(events: list[Event]) -> tuple[str, list[Any]]:

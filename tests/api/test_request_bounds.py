@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from demur.answering.bounded import MAX_ENTRIES
 from demur.api.chat.schemas import ChatRequest
 from demur.api.json_size import MOST_VALUES, holds_too_much, outside_strings
 from demur.api.maths import MAX_FORMULAS, MathsRequest
 from demur.api.messages import MAX_MESSAGES, MAX_PARTS
 from demur.api.schemas import AnswerRequest
+from demur.fields import MAX_ENTRIES
 
 JSON = {"content-type": "application/json"}
 MANY = 20_000

@@ -6,7 +6,7 @@ import re
 import httpx
 import pytest
 
-from demur.answering import Answerer, Asked, Question
+from demur.answering import Answerer, RequestParams, UnresolvedRequest
 from demur.answering.errors import DeadlineExceeded
 from demur.answering.events import Final
 from demur.engine.base import EngineError, Message
@@ -218,11 +218,11 @@ def test_giving_up_decides_as_reading_to_the_end_does(make) -> None:
 def test_formulas_are_grouped_by_value_where_a_grader_runs() -> None:
     outputs = [output(r"$\frac{x}{2}$", 0.5), output("$0.5x$", 0.5), output("$x^2$", 0.6)]
     manifest = Manifest(name="demur-test", calibrated=True)
-    question = Question((Message(role="user", content="q"),), Asked(samples=3, selection="majority"))
+    question = UnresolvedRequest((Message(role="user", content="q"),), RequestParams(samples=3, selection="majority"))
 
     async def vote(grader: Grader | None) -> Final:
         answerer = Answerer(engine(*outputs), manifest, Settings(), grader=grader)
-        return await answerer.answer(answerer.order(question), answer_id="a")
+        return await answerer.answer(answerer.open(question), answer_id="a")
 
     with Grader() as grader:
         graded = asyncio.run(vote(grader)).answer.samples
@@ -232,11 +232,11 @@ def test_formulas_are_grouped_by_value_where_a_grader_runs() -> None:
 
 def test_a_vote_over_endless_formulas_ends_at_its_deadline() -> None:
     hostile = [output(", ".join(f"x^{{{n}{i}!}}" for i in range(10, 40))) for n in range(1, 10)]
-    question = Question((Message(role="user", content="q"),), Asked(samples=9, timeout=1.5))
+    question = UnresolvedRequest((Message(role="user", content="q"),), RequestParams(samples=9, timeout=1.5))
 
     async def vote(grader: Grader) -> Final:
         answerer = Answerer(engine(*hostile), Manifest(name="demur-test", calibrated=True), Settings(), grader=grader)
-        return await answerer.answer(answerer.order(question), answer_id="a")
+        return await answerer.answer(answerer.open(question), answer_id="a")
 
     with Grader() as grader, pytest.raises(DeadlineExceeded):
         asyncio.run(vote(grader))

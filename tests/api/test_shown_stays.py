@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from demur.answering import Answer, Answerer, Asked, Final, Question
+from demur.answering import Answer, Answerer, Final, RequestParams, UnresolvedRequest
 from demur.answering.events import ClaimGiven, Delta, Event, Reset
 from demur.engine.base import Message
 from demur.engine.scripted import Script, ScriptedEngine
@@ -45,8 +45,8 @@ def answerer(output: str, finish: Any) -> Answerer:
 async def streamed(output: str, finish: str, fields: dict[str, Any]) -> tuple[str, list[Any], Answer]:
     """What somebody who followed the events has on the screen before the last one, and the reply."""
     one, text, claims = answerer(output, finish), "", list[Any]()
-    order = one.order(Question((Message(role="user", content="q"),), Asked(**fields)))
-    async with aclosing(one.stream(order, answer_id="ans_1")) as events:
+    active = one.open(UnresolvedRequest((Message(role="user", content="q"),), RequestParams(**fields)))
+    async with aclosing(one.stream(active, answer_id="ans_1")) as events:
         async for event in events:
             if isinstance(event, Final):
                 return text, claims, event.answer

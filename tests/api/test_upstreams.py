@@ -20,9 +20,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from demur.answering import Asked, Question
-from demur.answering.plan import fit, make_plan
+from demur.answering import RequestParams, UnresolvedRequest
+from demur.answering.confidence import ScoringServices
+from demur.answering.resolve import fit, resolve
 from demur.engine.base import Message, Prompt
+from demur.engine.scripted import ScriptedEngine
 from demur.manifest import Manifest
 from demur.serving.command import run
 from demur.settings import Settings, UpstreamSettings
@@ -212,8 +214,14 @@ def test_upstreams_that_cannot_be(text) -> None:
 )
 def test_a_default_is_cut_to_what_fits_a_model_far_away(asked, characters, max_model_len, max_tokens) -> None:
     turns = (Message(role="user", content="x" * characters),)
-    plan = make_plan(Question(turns, Asked(**asked)), Manifest(name="m"), Settings())
-    assert fit(plan, Prompt(turns), max_model_len).max_tokens == max_tokens
+    manifest = Manifest(name="m")
+    request = resolve(
+        UnresolvedRequest(turns, RequestParams(**asked)),
+        manifest,
+        Settings(),
+        ScoringServices(ScriptedEngine(), manifest),
+    )
+    assert fit(request, Prompt(turns), max_model_len).max_tokens == max_tokens
 
 
 def test_upstreams_in_the_settings() -> None:

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from demur.core.answers import CONTRACTS
+from demur.core.contracts import CONTRACTS
 from demur.engine.base import Message
 from demur.prompts import messages, prompt_hash, wrap
 
 
-@given(st.text(min_size=1, max_size=60), st.sampled_from(CONTRACTS), st.sampled_from(["maths", "general"]))
+@given(st.text(min_size=1, max_size=60), st.sampled_from(tuple(CONTRACTS)), st.sampled_from(["maths", "general"]))
 def test_the_question_stands_in_the_prompt_as_it_is(question, contract, domain):
     assert question in wrap(question, contract, domain=domain, risk_threshold=0.5)
 

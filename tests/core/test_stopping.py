@@ -12,7 +12,7 @@ from scipy.stats import beta
 from demur.core.posterior import MARGIN, flip, overtakes, threshold
 from demur.core.selection import RULES, Sample, SelectionRule, select
 from demur.core.simulation import POPULATIONS, draw
-from demur.core.stopping import Stopping, Vote, beyond_hope, decided
+from demur.core.stopping import Stopping, Vote, cannot_reach_threshold, decided
 
 ANY_RULE = pytest.mark.parametrize("rule", RULES)
 Ballot = tuple[str | None, float | None]
@@ -270,4 +270,4 @@ def test_a_budget_nothing_could_exceed_stops_at_once() -> None:
     [(None, 0.9, False), (0.5, 0.9, True), (0.9, 0.9, False), (0.0, 0.0, False), (0.95, 0.9, False)],
 )
 def test_when_further_claims_cannot_help(running: float | None, risk_threshold: float, hopeless: bool) -> None:
-    assert beyond_hope(running, risk_threshold) is hopeless
+    assert cannot_reach_threshold(running, risk_threshold) is hopeless

@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from prometheus_client.parser import text_string_to_metric_families
 
 from demur.api.app import create_app
-from demur.core.answers import CONTRACTS
+from demur.core.contracts import CONTRACTS
 from demur.engine.scripted import ScriptedEngine
 from demur.manifest import Manifest
 from demur.settings import Settings
@@ -29,7 +29,7 @@ def deploy() -> Path:
 
 @pytest.fixture(scope="session")
 def app() -> FastAPI:
-    return create_app(ScriptedEngine(), Manifest(name="demur-test", contracts=CONTRACTS), Settings())
+    return create_app(ScriptedEngine(), Manifest(name="demur-test", contracts=tuple(CONTRACTS)), Settings())
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,8 @@ from demur.engine.critic import CriticUnavailable
 from demur.engine.scripted import ScriptedEngine
 from demur.manifest import Critic, Manifest
 from demur.serving.critic import critic_for, locate, memory_shares
-from demur.serving.loading import CannotLoad, load_critic
+from demur.serving.engines.vllm import load_critic
+from demur.serving.errors import CannotLoad
 from demur.settings import Settings
 
 PLAIN = Manifest(name="m")
@@ -56,17 +57,15 @@ def test_a_critic_is_nowhere_else(tmp_path) -> None:
 
 @pytest.mark.parametrize(
     ("manifest", "settings"),
-    [(PLAIN, Settings()), (VALUED, Settings(critic="off")), (VALUED, Settings(engine="scripted"))],
+    [(PLAIN, Settings()), (VALUED, Settings(critic="off"))],
 )
 def test_no_critic_is_loaded_where_none_is_served(tmp_path, manifest, settings) -> None:
-    settings = settings.model_copy(update={"model": str(tmp_path)})
-    assert asyncio.run(load_critic(ScriptedEngine(), manifest, settings, {})) is None
+    assert asyncio.run(load_critic(str(tmp_path), ScriptedEngine(), manifest, settings, {})) is None
 
 
 def test_a_critic_that_is_not_there_ends_the_start_only_if_it_is_wanted_at_the_start(tmp_path) -> None:
     def load(when: str):
-        settings = Settings(model=str(tmp_path), critic=when)
-        return load_critic(ScriptedEngine(), VALUED, settings, {})
+        return load_critic(str(tmp_path), ScriptedEngine(), VALUED, Settings(critic=when), {})
 
     assert asyncio.run(load("on_demand")) is not None
     with pytest.raises(

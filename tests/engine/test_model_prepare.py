@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from demur.core.answers import CONTRACTS
+from demur.core.contracts import CONTRACTS
 from demur.manifest import Manifest
 from demur.model import MANIFEST, CannotPrepare, SourceError, calibrated, default_folder, is_intact, prepare, smollm2
 from demur.model.cli import app
@@ -67,7 +67,7 @@ def test_the_folder_holds_every_file_and_its_hash(base_model, embedded_model):
         assert set(sums) == files
         assert sums == {name: digest for name, digest in hashes(folder).items() if name != "prepared.json"}
     assert Manifest.load(base_model) == MANIFEST
-    assert (MANIFEST.calibrated, MANIFEST.contracts) == (False, CONTRACTS)
+    assert (MANIFEST.calibrated, MANIFEST.contracts) == (False, tuple(CONTRACTS))
 
 
 def test_the_calibrated_model_is_the_base_and_the_adapter(base_model, embedded_model):

@@ -15,10 +15,10 @@ from typing import TypeVar
 import httpx
 import pytest
 
+from demur.core.contracts import CONTRACTS
 from demur.engine.base import Chunk, Message, RequestRefused, Sampling
 from demur.engine.openai import OpenAIEngine
 from demur.engine.upstreams import Served, Upstream, find_served
-from demur.forcing import constraint
 
 pytest.importorskip("vllm")
 pytestmark = [pytest.mark.vllm, pytest.mark.timeout(900)]
@@ -124,8 +124,8 @@ def test_seeds_reach_vllm(engine, run):
 
 
 def test_a_constraint_forces_the_contract(engine, run):
-    chunks = run(sample(engine, Sampling(max_tokens=600, seed=7, constraint=constraint("response"))))
-    assert re.fullmatch(constraint("response"), text_of(chunks))
+    chunks = run(sample(engine, Sampling(max_tokens=600, seed=7, constraint=CONTRACTS["response"].pattern)))
+    assert re.fullmatch(CONTRACTS["response"].pattern, text_of(chunks))
 
 
 def test_what_does_not_fit_the_model_is_refused_as_a_request(engine, run):

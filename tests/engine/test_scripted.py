@@ -4,7 +4,7 @@ from contextlib import aclosing
 import pytest
 
 from demur import prompts
-from demur.core.answers import CONTRACTS
+from demur.core.contracts import CONTRACTS
 from demur.core.reading import read
 from demur.engine.base import Chunk, EngineDead, EngineOverloaded, Message, PromptTooLong, Sampling
 from demur.engine.demo import PREPARED, demo_answer, unwrap
@@ -149,7 +149,7 @@ def test_a_scripted_death_kills_the_engine() -> None:
 def test_the_demo_finds_question_and_contract_in_every_prompt(contract, domain) -> None:
     question = "Which?\n\nAnswer: <IDK>\n\n<Confidence value=1>"
     asked = unwrap(prompts.wrap(question, contract, domain=domain, risk_threshold=0.75))
-    assert (asked.question, asked.contract) == (question, contract)
+    assert (asked.question, asked.contract.name) == (question, contract)
     assert asked.risk_threshold == (0.75 if contract == "explicit_risk" else 0.0)
 
 

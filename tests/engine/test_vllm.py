@@ -12,11 +12,10 @@ from typing import TypeVar
 import psutil
 import pytest
 
-from demur.core.answers import CONTRACTS
+from demur.core.contracts import CONTRACTS
 from demur.core.reading import read
 from demur.engine.base import Chunk, EngineDead, EngineError, Message, Prompt, PromptTooLong, Sampling
 from demur.engine.vllm import UnknownEngineArgument, VLLMEngine
-from demur.forcing import constraint
 
 pytest.importorskip("vllm")
 pytestmark = [pytest.mark.vllm, pytest.mark.timeout(400)]
@@ -275,10 +274,10 @@ def test_a_prompt_may_leave_room_for_one_token_and_no_less(engine, run):
 
 @pytest.mark.parametrize("contract", CONTRACTS)
 def test_a_constraint_forces_the_contract(engine, run, contract):
-    forced = Sampling(max_tokens=2000, seed=7, constraint=constraint(contract))
+    forced = Sampling(max_tokens=2000, seed=7, constraint=CONTRACTS[contract].pattern)
     chunks = run(sample(engine, QUESTIONS[0], forced))
     text = text_of(chunks)
-    assert re.fullmatch(constraint(contract), text)
+    assert re.fullmatch(CONTRACTS[contract].pattern, text)
     assert not read(text, contract, "strict").violation
     assert chunks[-1].finish_reason == "stop"
 

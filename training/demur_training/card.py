@@ -1,12 +1,7 @@
 """The model card: the manifest for people."""
 
+from demur.core.contracts import CONTRACTS
 from demur.manifest import Manifest
-
-_CONTRACTS = {
-    "response": "an answer, and one confidence for it",
-    "claims": "a solution in steps, each with its own confidence",
-    "explicit_risk": "an answer, or <IDK> when the chance of being right is below the threshold in the prompt",
-}
 
 
 def card(manifest: Manifest, rank: int | None = None) -> str:
@@ -20,7 +15,7 @@ tags: [calibration, abstention, demur]
 # {manifest.name}
 
 {adapter}Trained from `{base}` by the recipe `{manifest.recipe}`, step {step}. It prints
-{_CONTRACTS[manifest.contracts[0]]}. {_trust(manifest)}
+{CONTRACTS[manifest.contracts[0]].summary}. {_trust(manifest)}
 
 Serve it with `demur serve --model DIR`; `demur.json` beside the weights says how it is prompted and read.
 

@@ -11,6 +11,7 @@ from typing import Any, cast, get_args
 
 from demur import prompts
 from demur.core.answers import Contract
+from demur.core.contracts import CONTRACTS
 from demur_training.errors import DataError
 from demur_training.graded.files import made
 from demur_training.questions import Question, extract, raw_text
@@ -163,7 +164,7 @@ def verl_row(question: Question, index: int, source: str, split: str, plan: Plan
         "domain": plan.domain,
     }
     threshold = None
-    if plan.contract == "explicit_risk":
+    if CONTRACTS[plan.contract].states_threshold:
         threshold = index * 37 % 100 / 100  # 37 and 100 share no factor: a hundred rows have a hundred thresholds
         info |= {"risk_threshold": threshold, "redraw": split == "train"}
     chat = prompts.messages(question.text, plan.contract, domain=plan.domain, risk_threshold=threshold)

@@ -6,10 +6,11 @@ special cases is overlong, violation, score (an output that was cut off did not 
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypedDict, get_args
+from typing import Any, Literal, TypedDict
 
 from demur.core import scoring
-from demur.core.answers import Aggregation, Completion, Contract
+from demur.core.answers import Aggregation, Completion
+from demur.core.contracts import CONTRACTS
 from demur.core.equivalence import is_correct
 from demur.core.reading import read
 from demur_training.errors import DataError, RecipeError
@@ -61,7 +62,7 @@ def compute_score(
     extra_info: Mapping[str, Any] | None = None,
     *,
     rule: Rule = "brier",
-    contract: Contract = "response",
+    contract: str = "response",
     aggregation: Aggregation = "min",
     grade: Grade = is_correct,
 ) -> Reward:
@@ -77,7 +78,7 @@ def compute_score(
     completion = read(solution_str, contract, "strict", aggregation=aggregation)
     overlong = bool(info.get("truncated", False))
     threshold = info.get("risk_threshold")
-    if threshold is None and contract == "explicit_risk":
+    if threshold is None and CONTRACTS[contract].states_threshold:
         raise DataError("the row has no extra_info.risk_threshold: write the data with --recipe explicit-risk")
     outcome = judge(completion, ground_truth, overlong, threshold or 0.0, grade)
     return Reward(
@@ -106,7 +107,7 @@ def check_settings(settings: Mapping[str, Any]) -> None:
     rule, contract = settings.get("rule"), settings.get("contract")
     if rule not in RULES:
         raise RecipeError(f"no such reward rule: {rule}; there are {', '.join(RULES)}")
-    if contract not in get_args(Contract):
-        raise RecipeError(f"no such contract: {contract}; there are {', '.join(get_args(Contract))}")
-    if (rule == "explicit_risk") != (contract == "explicit_risk"):
+    if contract not in CONTRACTS:
+        raise RecipeError(f"no such contract: {contract}; there are {', '.join(CONTRACTS)}")
+    if (rule == "explicit_risk") != CONTRACTS[contract].states_threshold:
         raise RecipeError(f"the rule {rule} cannot score the contract {contract}: explicit_risk goes with itself only")

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from demur.answering.answer import Answer, Ending, GivenClaim
+from demur.answering.response import Answer, GivenClaim
+from demur.answering.sample_reader import Ending
 from demur.core.answers import State
 
 
@@ -52,7 +53,7 @@ class Final:
     answer: Answer
     states: tuple[State, ...]
     finish_reason: Ending
-    tokens_spared: int = 0
+    tokens_saved_upper_bound: int = 0
 
 
 Event = Progress | Delta | ClaimGiven | Reset | SampleDone | Final

@@ -1,23 +1,55 @@
-"""From samples that were read to what the reply says: one sample, one that was given up, or a vote."""
+"""From samples that were read to what was decided: one sample, one that was given up, or a vote."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from demur.answering.answer import Outcome, SampleGroup, SampleMember, SampleReport
-from demur.answering.plan import Plan
-from demur.answering.sample import Sample
+from demur.answering.confidence import ValueEstimates
+from demur.answering.resolve import ResolvedRequest
+from demur.answering.response import SampleMember, TokenValue
+from demur.answering.sample_reader import Ending, SampleReader
 from demur.core.answers import Completion, Decision
 from demur.core.selection import Group, Selection
-from demur.core.stopping import Vote
+from demur.core.stopping import Settled, Vote
 from demur.core.threshold import decide
 
 
-def of_one(plan: Plan, sample: Sample) -> Outcome:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoteOutcome:
+    """What several samples said, before anything is withheld; see `SampleReport`."""
+
+    drawn: int
+    aborted: int
+    tokens: int
+    tokens_saved: int
+    stopped_by: Settled | None
+    groups: tuple[Group, ...]
+    members: tuple[SampleMember, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What the samples of one request came to: the chosen one's completion with the confidence that was decided on.
+
+    `raw` is the output it was read from, `token_ids` are its own, and `ending` how it ended. `values` are a critic's,
+    where one was asked before the decision; `token_values` are what of them was asked for.
+    """
+
+    completion: Completion
+    decision: Decision
+    raw: str
+    ending: Ending
+    token_ids: tuple[int, ...] = ()
+    values: ValueEstimates | None = None
+    token_values: tuple[TokenValue, ...] | None = None
+    vote: VoteOutcome | None = None
+
+
+def of_one(request: ResolvedRequest, sample: SampleReader) -> Outcome:
     """The only sample decides."""
-    return _decided(plan, sample.completion, sample)
+    return _decided(request, sample.completion, sample)
 
 
-def of_hopeless(sample: Sample) -> Outcome:
+def of_early_abstention(sample: SampleReader) -> Outcome:
     """A sample stopped half-way, because its claims so far are below the threshold and more can only lower them."""
     confidence = sample.running_confidence
     sample.cut()
@@ -27,7 +59,7 @@ def of_hopeless(sample: Sample) -> Outcome:
     )
 
 
-def of_vote(plan: Plan, vote: Vote, samples: Sequence[Sample]) -> Outcome:
+def of_vote(request: ResolvedRequest, vote: Vote, samples: Sequence[SampleReader]) -> Outcome:
     """The winner of the vote speaks, with the confidence of its group."""
     selection = vote.result()
     voters = [samples[voter.id] for voter in vote.samples]
@@ -38,54 +70,39 @@ def of_vote(plan: Plan, vote: Vote, samples: Sequence[Sample]) -> Outcome:
         winner = next((sample for sample in voters if sample.ending == "stop"), voters[0])
         completion = replace(winner.completion, answer=None)
     completion = replace(completion, confidence=selection.confidence, state=selection.state)
-    outcome = _decided(plan, completion, winner)
-    return replace(outcome, samples=_report(plan, vote, selection, samples, outcome.decision))
+    return replace(_decided(request, completion, winner), vote=_described(vote, selection, samples))
 
 
-def _decided(plan: Plan, completion: Completion, sample: Sample) -> Outcome:
+def _decided(request: ResolvedRequest, completion: Completion, sample: SampleReader) -> Outcome:
     decision = decide(
-        completion, plan.risk_threshold, granularity=plan.granularity, truncated=sample.ending == "length"
+        completion, request.risk_threshold, granularity=request.granularity, truncated=sample.ending == "length"
     )
     return Outcome(
         completion=completion,
         decision=decision,
         raw=sample.raw,
         ending=sample.ending,
-        tokens=tuple(sample.token_ids),
-        values=sample.values,
+        token_ids=tuple(sample.token_ids),
+        values=None if sample.score is None else sample.score.values,
     )
 
 
-def _report(
-    plan: Plan, vote: Vote, selection: Selection, samples: Sequence[Sample], decision: Decision
-) -> SampleReport:
+def _described(vote: Vote, selection: Selection, samples: Sequence[SampleReader]) -> VoteOutcome:
     groups = {member: place for place, group in enumerate(selection.groups) for member in group.members}
-    answered = decision.decision == "answer"
-    return SampleReport(
+    return VoteOutcome(
         drawn=vote.drawn,
         aborted=len(samples) - vote.drawn,
         tokens=sum(sample.tokens for sample in samples),
         tokens_saved=_saved(samples, [samples[voter.id] for voter in vote.samples]),
         stopped_by=vote.settled,
-        groups=tuple(_group(g, shown=plan.include_withheld or (answered and g.chosen)) for g in selection.groups),
+        groups=selection.groups,
         members=tuple(
             SampleMember(id=s.id, group=groups.get(s.id), confidence=s.confidence, state=s.state) for s in vote.samples
         ),
     )
 
 
-def _group(group: Group, *, shown: bool) -> SampleGroup:
-    return SampleGroup(
-        answer=group.answer if shown else None,
-        members=group.members,
-        vote_share=group.vote_share,
-        mean_confidence=group.mean_confidence,
-        max_confidence=group.max_confidence,
-        chosen=group.chosen,
-    )
-
-
-def _saved(samples: Sequence[Sample], ended: Sequence[Sample]) -> int:
+def _saved(samples: Sequence[SampleReader], ended: Sequence[SampleReader]) -> int:
     """Tokens that the aborted samples would still have cost, had they become as long as the ended ones on average."""
     usual = sum(sample.tokens for sample in ended) / len(ended)
     return round(sum(max(0.0, usual - sample.tokens) for sample in samples if sample not in ended))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from demur.answering import Order
+from demur.answering import ActiveRequest
 from demur.api.errors import ApiError
 from demur.keys import Key
 from demur.keys.quota import Quota, Quotas
@@ -41,11 +41,11 @@ class Allowance:
         quota.settle(0, 1, now)
 
     @contextmanager
-    def tokens_for(self, key: Key | None, order: Order, most: Callable[[], int]) -> Iterator[None]:
-        """Hold `most()`, which the order may take at most, and in the end count what it took.
+    def tokens_for(self, key: Key | None, active: ActiveRequest, most: Callable[[], int]) -> Iterator[None]:
+        """Hold `most()`, which the request may take at most, and in the end count what it took.
 
         A request that may take more than the whole limit holds all of it: it runs alone, after a minute in which
-        nothing was spent. Raises ApiError 429 when the tokens are not there; so does the order, before anything is
+        nothing was spent. Raises ApiError 429 when the tokens are not there; so does the request, before anything is
         generated for it, where its prompt turns out longer than estimated and they are not there then.
         """
         if key is None or (limit := key.tokens_per_minute) is None:
@@ -53,12 +53,12 @@ class Allowance:
             return
         held = _Held(self._tokens.of(key.id, self._clock()), limit)
         self._resize(held, most())
-        order.on_prompt = lambda: self._resize(held, most())
+        active.on_prompt = lambda: self._resize(held, most())
         try:
             yield
         finally:
-            order.on_prompt = None
-            held.quota.settle(held.amount, order.tokens, self._clock())
+            active.on_prompt = None
+            held.quota.settle(held.amount, active.tokens, self._clock())
 
     def _resize(self, held: _Held, most: int) -> None:
         wanted = min(most, held.limit)

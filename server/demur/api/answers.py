@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from pydantic import TypeAdapter
 
-from demur.answering import Answer, Event, Final, Order, new_id
+from demur.answering import ActiveRequest, Answer, Event, Final, new_id
 from demur.answering.events import ClaimGiven, Delta, Progress, Reset, SampleDone
 from demur.api.callers import KeyedRoute
 from demur.api.context import Context, Shared
@@ -51,28 +51,30 @@ _EXAMPLE = 'event: progress\ndata: {"tokens": 12}\n\nevent: answer\ndata: {"deci
 @router.post("/v1/answers", response_model=Answer, responses=errors() | streamed(_STREAM, _EVENTS, _EXAMPLE))
 async def create_answer(asked: AnswerRequest, request: Request, context: Shared) -> Response:
     """Answer a question, or abstain when the confidence is below the risk threshold."""
-    order, answer_id = context.order(request, asked.to_question()), new_id("ans")
+    active, answer_id = context.open(request, asked.to_request()), new_id("ans")
     if asked.stream:
         return EventStream(
-            _frames(context, request, order, answer_id),
+            _frames(context, request, active, answer_id),
             keep_alive=context.answerer.settings.keep_alive,
             on_error=lambda error: _error_frame(context, request, error),
         )
-    final = await unless_disconnected(request, _answer(context, request, order, answer_id))
+    final = await unless_disconnected(request, _answer(context, request, active, answer_id))
     return Response(ANSWER.dump_json(final.answer), media_type="application/json")
 
 
-async def _answer(context: Context, request: Request, order: Order, answer_id: str) -> Final:
-    async with context.admitted(request, order):
-        final = await context.answerer.answer(order, answer_id=answer_id)
+async def _answer(context: Context, request: Request, active: ActiveRequest, answer_id: str) -> Final:
+    async with context.admitted(request, active):
+        final = await context.answerer.answer(active, answer_id=answer_id)
     context.record(request, final)
     return final
 
 
-async def _frames(context: Context, request: Request, order: Order, answer_id: str) -> AsyncGenerator[bytes, None]:
+async def _frames(
+    context: Context, request: Request, active: ActiveRequest, answer_id: str
+) -> AsyncGenerator[bytes, None]:
     async with (
-        context.admitted(request, order),
-        aclosing(context.answerer.stream(order, answer_id=answer_id)) as events,
+        context.admitted(request, active),
+        aclosing(context.answerer.stream(active, answer_id=answer_id)) as events,
     ):
         async for event in events:
             if isinstance(event, Final):

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
-from demur.answering import Answerer, Final, Order, Question
+from demur.answering import ActiveRequest, Answerer, Final, UnresolvedRequest
 from demur.api.admission import Admission, Load
 from demur.api.callers import Caller, Callers
 from demur.api.errors import ApiError, as_api_error
@@ -27,12 +27,12 @@ class Context:
     admission: Admission
     callers: Callers
 
-    def order(self, request: Request, question: Question) -> Order:
-        """The question checked against what this caller may ask. Raises AnsweringError."""
+    def open(self, request: Request, unresolved: UnresolvedRequest) -> ActiveRequest:
+        """The request checked against what this caller may ask. Raises AnsweringError."""
         if self.answerer.settings.log_text:
-            request.scope["state"]["question"] = question.turns[-1]["content"]
+            request.scope["state"]["question"] = unresolved.messages[-1]["content"]
         settings, span = self.settings_for(request), _span(request)
-        return self.answerer.order(question, settings, span, caller=_caller(request).name)
+        return self.answerer.open(unresolved, settings, span, caller=_caller(request).name)
 
     def settings_for(self, request: Request) -> Settings:
         """The server's settings within what this caller's key allows."""
@@ -43,16 +43,16 @@ class Context:
         return self.settings_for(request).max_samples
 
     @asynccontextmanager
-    async def admitted(self, request: Request, order: Order, choices: int = 1) -> AsyncGenerator[None, None]:
-        """Inside, the order may be answered, `choices` times.
+    async def admitted(self, request: Request, active: ActiveRequest, choices: int = 1) -> AsyncGenerator[None, None]:
+        """Inside, the request may be answered, `choices` times.
 
         Raises ApiError when the server is full, or when the caller has nothing left.
         """
         caller, longest = _caller(request), self.answerer.engine.max_model_len
-        load = Load(choices * order.plan.samples, order.most_tokens(choices, longest))
-        with self.callers.allowance.tokens_for(caller.key, order, lambda: order.most_tokens(choices, longest)):
-            async with self.admission.admitted(caller.name, load, order.deadline, at_most=caller.concurrent_samples):
-                order.span.happened("admitted")
+        load = Load(choices * active.request.samples, active.most_tokens(choices, longest))
+        with self.callers.allowance.tokens_for(caller.key, active, lambda: active.most_tokens(choices, longest)):
+            async with self.admission.admitted(caller.name, load, active.deadline, at_most=caller.concurrent_samples):
+                active.span.happened("admitted")
                 yield
 
     def record(self, request: Request, final: Final) -> None:

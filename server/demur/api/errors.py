@@ -10,7 +10,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
-from demur.answering import AnsweringError, Asked
+from demur.answering import AnsweringError, RequestParams
 from demur.answering.errors import DeadlineExceeded, InvalidRequest, NotAllowed, SampleLost, UnknownModel
 from demur.engine.base import EngineDead, EngineError, EngineOverloaded, EngineRestarting, RequestRefused
 from demur.engine.critic import CriticUnavailable
@@ -156,7 +156,7 @@ def field_name(location: Sequence[int | str]) -> str | None:
 
 def _explain(problem: dict[str, Any], param: str | None) -> str:
     if problem["type"] == "extra_forbidden":
-        near = difflib.get_close_matches(str(param)[:50], Asked.model_fields, n=1)
+        near = difflib.get_close_matches(str(param)[:50], RequestParams.model_fields, n=1)
         return f"unknown field; did you mean {near[0]!r}?" if near else "unknown field"
     message = str(problem["msg"]).removeprefix("Value error, ")
     return message[:1].lower() + message[1:]

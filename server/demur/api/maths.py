@@ -16,9 +16,9 @@ from xml.etree.ElementTree import Element
 from fastapi import APIRouter
 from pydantic import AfterValidator, BaseModel, Field
 
-from demur.answering.bounded import BoundedModel
 from demur.api.callers import KeyedRoute
 from demur.api.errors import ApiError
+from demur.fields import BoundedModel
 
 T = TypeVar("T")
 

@@ -5,9 +5,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
-from demur.answering.bounded import BoundedModel, Name
 from demur.answering.errors import InvalidRequest
 from demur.engine.base import Message
+from demur.fields import BoundedModel, Name
 
 MAX_MESSAGES = 1_000
 """Of one request."""

@@ -8,14 +8,12 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
 from demur.answering import Answerer
-from demur.answering.answerer import trained_domain
-from demur.answering.asked import ConfidenceSource
 from demur.answering.errors import UnknownModel
-from demur.answering.plan import default_threshold
+from demur.answering.resolve import default_threshold
 from demur.api.callers import KeyedRoute
 from demur.api.context import Shared
 from demur.api.documented import errors
-from demur.core.answers import Aggregation, Contract
+from demur.core.answers import Aggregation
 from demur.manifest import Manifest
 from demur.prompts import prompt_hash
 from demur.settings import Settings
@@ -31,15 +29,15 @@ class ModelCard(BaseModel):
     """
 
     calibrated: bool
-    contracts: list[Contract]
+    contracts: list[str]
     aggregation: Aggregation
-    confidence_sources: list[ConfidenceSource]
+    confidence_sources: list[str]
     max_model_len: int | None
     risk_threshold: float = Field(description="Used where a request of this caller names none.")
     min_risk_threshold: float = Field(description="The lowest that this caller may ask with.")
     recipe: str | None = Field(description="What the model was trained with.")
     base: str | None = Field(description="What it was trained from.")
-    prompts: dict[Contract, str] = Field(description="Hash of the prompt's wording under each contract.")
+    prompts: dict[str, str] = Field(description="Hash of the prompt's wording under each contract.")
     fingerprint: str = Field(description="Hash of the model's manifest, the metrics in it aside.")
 
 
@@ -83,7 +81,7 @@ def _describe(answerer: Answerer, settings: Settings) -> Model:
         min_risk_threshold=settings.min_risk_threshold,
         recipe=manifest.recipe,
         base=manifest.base,
-        prompts={contract: prompt_hash(contract, trained_domain(manifest)) for contract in manifest.contracts},
+        prompts={contract: prompt_hash(contract, manifest.domain) for contract in manifest.contracts},
         fingerprint=_fingerprint(manifest),
     )
     return Model(id=manifest.name, demur=card)

@@ -4,11 +4,11 @@ from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field
 
-from demur.answering import Asked, Question
-from demur.answering.asked import NotNull, drop_null_defaults
+from demur.answering import RequestParams, UnresolvedRequest
 from demur.answering.errors import InvalidRequest
 from demur.api.messages import Messages, Text, conversation
 from demur.engine.base import Message
+from demur.fields import NotNull, drop_null_defaults
 
 
 def _document(schema: dict[str, Any]) -> None:
@@ -16,7 +16,7 @@ def _document(schema: dict[str, Any]) -> None:
     schema["oneOf"] = [{"required": ["question"]}, {"required": ["messages"]}]
 
 
-class AnswerRequest(Asked):
+class AnswerRequest(RequestParams):
     """One question, or a conversation that ends with one, and how to answer it."""
 
     model_config = ConfigDict(json_schema_extra=_document)
@@ -25,12 +25,12 @@ class AnswerRequest(Asked):
     messages: Annotated[Messages | None, NotNull()] = None
     stream: bool = Field(default=False, description="Server-sent events instead of one JSON object.")
 
-    def to_question(self) -> Question:
+    def to_request(self) -> UnresolvedRequest:
         """Raises InvalidRequest unless exactly one of question and messages is there."""
         if self.question is not None and self.messages is not None:
             raise InvalidRequest("give either question or messages, not both", "messages")
         if self.messages is not None:
-            return Question(conversation(self.messages), self, "messages")
+            return UnresolvedRequest(conversation(self.messages), self, "messages")
         if self.question is not None:
-            return Question((Message(role="user", content=self.question),), self)
+            return UnresolvedRequest((Message(role="user", content=self.question),), self)
         raise InvalidRequest("give a question, or messages that end with one", "question")

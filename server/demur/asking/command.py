@@ -7,7 +7,9 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from demur.core.answers import Contract, Granularity
+from demur.cli_options import key_option
+from demur.core.answers import Granularity
+from demur.core.contracts import CONTRACTS
 
 ANSWERED, FAILED, ABSTAINED = 0, 1, 3
 """Exit statuses; 2 is a wrong command line."""
@@ -21,7 +23,7 @@ def ask(
         float | None,
         typer.Option("--risk-threshold", "-t", min=0, max=1, help="Abstain below this confidence, 0 to 1."),
     ] = None,
-    contract: Annotated[Contract | None, typer.Option(help="How the model states its confidence.")] = None,
+    contract: Annotated[str | None, key_option(CONTRACTS, help="How the model states its confidence.")] = None,
     granularity: Annotated[
         Granularity | None, typer.Option(help="Decide on the whole response, or mark single claims.")
     ] = None,

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Contract = Literal["response", "claims", "explicit_risk"]
+ContractName = str
+"""A key of `demur.core.contracts.CONTRACTS`."""
+Contract = ContractName
 Granularity = Literal["response", "claims"]
 Aggregation = Literal["min", "product"]
 Mode = Literal["strict", "lenient"]

@@ -11,15 +11,15 @@ A sample without a confidence counts for nothing in maxconf, 0 in majconf and 1 
 answer is in no group.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from math import exp, fsum, log
-from typing import Literal
 
 from demur.core.answers import Completion, State
 from demur.core.posterior import MARGIN, certain, threshold
 
-SelectionRule = Literal["maxconf", "majconf", "majority"]
+SelectionRule = str
+"""A key of `RULES`."""
 
 SCALE = 10**9
 """Confidences are added up as whole multiples of 1 / SCALE: 0.1 + 0.2 ties with 0.3."""
@@ -88,7 +88,7 @@ Rank = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A selection rule.
+    """A rule that chooses one group of equal answers.
 
     `rank` orders groups, best highest, and must not fall when members join. `confidence` turns the confidences stated
     in the chosen group into the answer's. `settled` says whether a vote may stop with probability 1 - error budget of
@@ -240,7 +240,7 @@ def _by_top(tallies: list[Tally], k: int, remaining: int, error_budget: float) -
     return not shared or _by_total(tallies, k, remaining, error_budget)
 
 
-RULES: Mapping[SelectionRule, Rule] = {
+RULES: dict[str, Rule] = {
     "maxconf": Rule(lambda t: (t.top, t.total, t.stated, t.members * (t.stated == 0)), _highest, _by_top),
     "majconf": Rule(lambda t: (t.total, t.members), _highest, _by_total),
     "majority": Rule(lambda t: (t.members, t.total), _central, _by_members),

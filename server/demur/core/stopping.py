@@ -116,7 +116,7 @@ class Vote:
         return None
 
 
-def beyond_hope(running_confidence: float | None, risk_threshold: float) -> bool:
+def cannot_reach_threshold(running_confidence: float | None, risk_threshold: float) -> bool:
     """Whether an answer will be abstained on whatever claims follow (contract claims, granularity response).
 
     `running_confidence` is the min or product of the claims closed so far, None while there is none. More claims can

@@ -7,18 +7,11 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from string import Formatter
 
-from demur.core.answers import Contract
+from demur.core.contracts import CONTRACTS, Contract, Solution, Step
 from demur.engine.base import Message
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One claim of a prepared solution, with its confidence and what could be wrong with it."""
-
-    text: str
-    confidence: float
-    worry: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +24,8 @@ class Prepared:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A question taken out of its instructions; `risk_threshold` is what an explicit-risk prompt states."""
+class Unwrapped:
+    """A question taken out of its instructions; `risk_threshold` is what the prompt states, 0 where it states none."""
 
     question: str
     contract: Contract
@@ -83,15 +76,24 @@ def demo_answer(messages: Sequence[Message]) -> list[str]:
     return [_write(prepared, asked, answer, confidence) for answer, confidence in prepared.answers]
 
 
-def unwrap(content: str) -> Asked:
-    """The question after the instructions that `demur.prompts` puts before it."""
-    before, _, question = content.partition("\n\n")
-    if "<IDK>" in before:
-        percent = re.search(r"above ([\d.]+) percent", before)
-        return Asked(question, "explicit_risk", float(percent[1]) / 100 if percent else 0.0)
-    if "Confidence" in before:
-        return Asked(question, "claims" if "<Confidence" in before else "response")
-    return Asked(content, "response")
+def unwrap(content: str) -> Unwrapped:
+    """The question after the instructions that `demur.prompts` puts before it; the response contract without any."""
+    for contract in CONTRACTS.values():
+        if match := _instructions(contract.template).fullmatch(content):
+            percent = match.groupdict().get("percent")
+            return Unwrapped(match["question"], contract, float(percent) / 100 if percent else 0.0)
+    return Unwrapped(content, next(iter(CONTRACTS.values())))
+
+
+@cache
+def _instructions(template: str) -> re.Pattern[str]:
+    """Matches every prompt that can be made of a template."""
+    fields = {"question": "(?P<question>.*)", "percent": r"(?P<percent>[\d.e+-]+)"}
+    parts = [
+        re.escape(literal) + ("" if field is None else fields.get(field, ".*?"))
+        for literal, field, _, _ in Formatter().parse(template)
+    ]
+    return re.compile("".join(parts), re.DOTALL)
 
 
 def _stand_in(question: str) -> Prepared:
@@ -105,14 +107,12 @@ def _stand_in(question: str) -> Prepared:
     return Prepared(question, steps, ((number, confidence),))
 
 
-def _write(prepared: Prepared, asked: Asked, answer: str, confidence: float) -> str:
-    reasoning = " ".join(step.text for step in prepared.steps)
-    if asked.contract == "explicit_risk":
-        given = answer if confidence >= asked.risk_threshold else "<IDK>"
-        return f"{reasoning}\nAnswer: {given}"
-    if asked.contract == "response":
-        return f"{reasoning}\nAnswer: {answer}\nConfidence: {confidence}"
-    *others, last = prepared.steps
-    claims = [*others, Step(last.text, confidence, last.worry)]
-    tags = [f'<Confidence value={c.confidence} text="{c.worry}">{c.text}</Confidence>' for c in claims]
-    return "\n".join(["Let me see.", "Solution:", *tags, f"Answer:{answer}"])
+def _write(prepared: Prepared, asked: Unwrapped, answer: str, confidence: float) -> str:
+    solution = Solution(
+        reasoning=" ".join(step.text for step in prepared.steps),
+        steps=prepared.steps,
+        answer=answer,
+        confidence=confidence,
+        risk_threshold=asked.risk_threshold,
+    )
+    return asked.contract.render(solution)

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from demur.core.answers import CONTRACTS
+from demur.core.contracts import CONTRACTS
 from demur.manifest import Manifest, SamplingDefaults
 from demur.model.weights import read_weights, write_weights
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MANIFEST = Manifest(
     name="smollm2-135m-instruct",
-    contracts=CONTRACTS,
+    contracts=tuple(CONTRACTS),
     base="HuggingFaceTB/SmolLM2-135M-Instruct",
     sampling=SamplingDefaults(temperature=0.2, top_p=0.9, max_tokens=512),
 )

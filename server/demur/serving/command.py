@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from demur.serving.engine_args import BadEngineArgument, parse_options, parse_pairs
+from demur.serving.engines import ENGINES
 from demur.serving.server import CannotServe, serve
 from demur.settings import Settings
 
@@ -19,8 +20,8 @@ def run(chosen: Mapping[str, Any], pairs: Sequence[str], options: Sequence[str])
     try:
         settings = Settings(**chosen)
         engine_args = parse_pairs(pairs) | parse_options(options)
-        if engine_args and settings.engine == "openai":
-            raise BadEngineArgument(f"{next(iter(engine_args))} is for vLLM in process, not for --engine openai")
+        if engine_args and not ENGINES[settings.engine].takes_arguments:
+            raise BadEngineArgument(f"{next(iter(engine_args))} means nothing to --engine {settings.engine}")
     except ValidationError as error:
         return _say("; ".join(_problem(detail) for detail in error.errors()), EXIT_USAGE)
     except BadEngineArgument as error:

@@ -1,37 +1,41 @@
 """The critic that a model's manifest names: where it is, how much memory it gets, and when it is loaded."""
 
 import asyncio
+import logging
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from demur.engine.base import EngineError
 from demur.engine.critic import Critic, CriticUnavailable, OnDemand
 from demur.engine.restarting import Restarts
 from demur.manifest import Manifest, is_hub_id
 from demur.named_file import shown
-from demur.observability import logger
-from demur.settings import Settings
+
+if TYPE_CHECKING:
+    from demur.settings import Settings
+
+logger = logging.getLogger("demur")
 
 SHARED = frozenset({"download_dir", "dtype", "enforce_eager", "gpu_memory_utilization", "hf_token", "load_format"})
 SHARED |= {"kv_cache_memory_bytes", "tensor_parallel_size", "trust_remote_code"}
 """Arguments for the generator's engine that say how this machine is used, and so hold for the critic's engine too."""
 
 
-def memory_shares(manifest: Manifest, settings: Settings) -> tuple[float, float]:
+def memory_shares(manifest: Manifest, settings: "Settings") -> tuple[float, float]:
     """The generator's and the critic's shares of what vLLM may take."""
     if not is_served(manifest, settings):
         return 1.0, 0.0
     return 1 - settings.critic_memory, settings.critic_memory
 
 
-def is_served(manifest: Manifest, settings: Settings) -> bool:
+def is_served(manifest: Manifest, settings: "Settings") -> bool:
     """Whether the model has a critic and the operator wants it."""
     return manifest.critic is not None and settings.critic != "off"
 
 
 def critic_for(
-    model: str, manifest: Manifest, settings: Settings, engine_args: Mapping[str, Any], max_model_len: int | None
+    model: str, manifest: Manifest, settings: "Settings", engine_args: Mapping[str, Any], max_model_len: int | None
 ) -> OnDemand | None:
     """The critic of `model`, not loaded yet; None where none is served. It takes what the generator can write."""
     described = manifest.critic

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import demur
-from demur.serving.loading import CannotLoad
+from demur.serving.errors import CannotLoad
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer

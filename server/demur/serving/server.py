@@ -6,7 +6,7 @@ import gc
 import signal
 import socket
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
 from typing import Any
 
 import uvicorn
@@ -15,11 +15,13 @@ from fastapi import FastAPI
 from demur.api.admission import Admission
 from demur.api.app import create_app
 from demur.api.context import Context
+from demur.grading import Grader
 from demur.keys import KeyRing, KeysError
 from demur.manifest import Manifest
 from demur.observability import configure_logging, logger
+from demur.serving.engines import ENGINES
+from demur.serving.errors import CannotLoad, CannotServe
 from demur.serving.exporting import tracer_for
-from demur.serving.loading import CannotLoad, load_critic, load_engine, start_grader
 from demur.serving.protocol import bounded_protocol
 from demur.serving.standard_error import never_waited_for
 from demur.settings import Settings, is_loopback
@@ -29,10 +31,6 @@ EXIT_ENGINE_DIED = 70
 
 LAST_WORDS = 5
 """Seconds to send the last replies once the time to finish them has passed."""
-
-
-class CannotServe(Exception):
-    """The server cannot start; the message says what to change."""
 
 
 class Announcing(uvicorn.Server):
@@ -115,14 +113,20 @@ async def _serve(settings: Settings, engine_args: Mapping[str, Any], listener: s
 async def open_app(settings: Settings, engine_args: Mapping[str, Any]) -> AsyncGenerator[FastAPI, None]:
     """The app around what the settings name; engine, critic and grader are closed in the end. Raises CannotLoad."""
     async with AsyncExitStack() as stack:
-        engine, manifest = await load_engine(settings, engine_args)
-        stack.push_async_callback(engine.close)
-        critic = await load_critic(engine, manifest, settings, engine_args)
-        if critic is not None:
-            stack.push_async_callback(critic.close)
+        loaded = await ENGINES[settings.engine].load(settings, engine_args)
+        stack.push_async_callback(loaded.engine.close)
+        if loaded.critic is not None:
+            stack.push_async_callback(loaded.critic.close)
         grader = stack.enter_context(await start_grader(settings))
         tracer = stack.enter_context(tracer_for(settings.otlp_endpoint))
-        yield create_app(engine, manifest, settings, grader=grader, critic=critic, tracer=tracer)
+        yield create_app(loaded.engine, loaded.manifest, settings, grader=grader, critic=loaded.critic, tracer=tracer)
+
+
+async def start_grader(settings: Settings) -> AbstractContextManager[Grader | None]:
+    """What groups the answers of a vote by value; nothing where no model writes formulas or nobody may vote."""
+    if not ENGINES[settings.engine].compares_formulas or settings.max_samples == 1:
+        return nullcontext()
+    return await asyncio.to_thread(Grader().start)
 
 
 async def serve_app(app: FastAPI, settings: Settings, listener: socket.socket, ready: Callable[[], None]) -> int:

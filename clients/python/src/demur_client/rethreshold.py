@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def redecide(answer: Answer, t: float) -> Answer:
     """`answer` at the threshold t. See `Answer.at`."""
     t = _checked(t)
-    if answer.contract == "explicit_risk":
+    if answer.confidence_source == "none":
         raise RedecideError(
             "this answer was given under the explicit_risk contract: its threshold was part of the prompt and it "
             "has no confidence to compare; ask again with the other risk_threshold"

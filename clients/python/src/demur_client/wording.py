@@ -66,7 +66,7 @@ def reason(answer: Answer) -> str:
 
 def _assurance(answer: Answer, sign: str) -> str:
     asked = percent(answer.risk_threshold)
-    if answer.contract == "explicit_risk":
+    if answer.confidence_source == "none":
         return f"asked to be {asked} sure; this contract states no confidence"
     sure = "no confidence" if answer.confidence is None else f"{percent(answer.confidence)} sure"
     if answer.granularity == "claims":

@@ -51,7 +51,7 @@ class Chat:
     def __init__(self, context: Context, request: Request, asked: ChatRequest) -> None:
         self._context = context
         self._request = request
-        self._order = context.order(request, asked.to_question())
+        self._active = context.open(request, asked.to_request())
         self._samples = asked.samples
         self._choices = asked.n or 1
         self._with_usage = asked.stream_options is not None and asked.stream_options.include_usage
@@ -87,7 +87,7 @@ class Chat:
 
     async def _finals(self) -> AsyncGenerator[tuple[int, Final], None]:
         async with (
-            self._context.admitted(self._request, self._order, self._choices),
+            self._context.admitted(self._request, self._active, self._choices),
             aclosing(_as_they_end([self._answer(i) for i in range(self._choices)])) as ended,
         ):
             async for index, final in ended:
@@ -95,7 +95,7 @@ class Chat:
                 yield index, final
 
     def _answer(self, choice: int) -> Coroutine[Any, Any, Final]:
-        return self._context.answerer.answer(self._order, answer_id=new_id("ans"), first_sample=choice * self._samples)
+        return self._context.answerer.answer(self._active, answer_id=new_id("ans"), first_sample=choice * self._samples)
 
 
 async def _as_they_end(works: Sequence[Coroutine[Any, Any, T]]) -> AsyncGenerator[tuple[int, T], None]:

@@ -5,10 +5,10 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, model_serializer
 from pydantic_core import CoreSchema, core_schema
 
-from demur.answering import Answer, Asked, Question
-from demur.answering.bounded import BoundedModel, Count, Name, Strings
+from demur.answering import Answer, RequestParams, UnresolvedRequest
 from demur.answering.errors import InvalidRequest
 from demur.api.messages import Messages, conversation
+from demur.fields import BoundedModel, Count, Name, Strings
 
 
 class WithoutEffect:
@@ -34,7 +34,7 @@ class StreamOptions(BoundedModel):
     include_obfuscation: Annotated[Any, WithoutEffect(None, False)] = None
 
 
-class ChatRequest(Asked):
+class ChatRequest(RequestParams):
     """A chat completion. Fields that would change or cut the output form are refused, not ignored."""
 
     messages: Messages
@@ -70,12 +70,12 @@ class ChatRequest(Asked):
     verbosity: Annotated[Any, WithoutEffect(None, "medium")] = None
     web_search_options: Annotated[Any, WithoutEffect(None)] = None
 
-    def to_question(self) -> Question:
+    def to_request(self) -> UnresolvedRequest:
         """Raises InvalidRequest when the two names of max_tokens disagree or the last message is not the user's."""
         if None not in (self.max_tokens, newer := self.max_completion_tokens) and newer != self.max_tokens:
             raise InvalidRequest("max_tokens says something else; give one of them", "max_completion_tokens")
         asked = self.model_copy(update={"max_tokens": newer}) if newer is not None else self
-        return Question(conversation(self.messages), asked, "messages")
+        return UnresolvedRequest(conversation(self.messages), asked, "messages")
 
 
 class ChatUsage(BaseModel):

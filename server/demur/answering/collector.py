@@ -4,25 +4,26 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from demur.answering import outcome
-from demur.answering.answer import Outcome, Usage
-from demur.answering.drawing import Piece
+from demur.answering.answer_keys import AnswerKey, vote_of
 from demur.answering.events import Event, SampleDone
-from demur.answering.plan import Plan
-from demur.answering.sample import Sample
-from demur.answering.showing import show
-from demur.answering.votes import KeyOf, vote_of
+from demur.answering.outcome import Outcome
+from demur.answering.redaction import visible_events
+from demur.answering.resolve import ResolvedRequest
+from demur.answering.response import Usage
+from demur.answering.sample_reader import SampleReader
+from demur.answering.sampler import Piece
 from demur.core.answers import State
-from demur.core.stopping import Vote, beyond_hope
+from demur.core.stopping import Vote, cannot_reach_threshold
 
 
-class Round(Protocol):
-    """Fed with what arrives from the engine until it is `over` or nothing more comes."""
-
-    @property
-    def samples(self) -> Sequence[Sample]: ...
+class SampleCollector(Protocol):
+    """Collects the samples of one request: fed with what arrives from the engine until it is `over`."""
 
     @property
-    def stopped(self) -> Sequence[Sample]:
+    def samples(self) -> Sequence[SampleReader]: ...
+
+    @property
+    def stopped(self) -> Sequence[SampleReader]:
         """Those that did not come to their end."""
         ...
 
@@ -45,60 +46,60 @@ class Round(Protocol):
         ...
 
 
-def round_for(plan: Plan, key_of: KeyOf) -> Round:
-    return OneSample(plan) if plan.samples == 1 else ManySamples(plan, key_of)
+def collector_for(request: ResolvedRequest, key_of: AnswerKey) -> SampleCollector:
+    return SingleSample(request) if request.samples == 1 else VotingSamples(request, key_of)
 
 
-class OneSample:
-    """Its text is shown as it comes where nothing can be withheld; with nothing left to hope for it may be given up."""
+class SingleSample:
+    """One sample: its text is streamed where nothing can be withheld, and it may be stopped by early abstention."""
 
-    def __init__(self, plan: Plan) -> None:
-        self._plan = plan
-        self._sample = Sample(plan)
+    def __init__(self, request: ResolvedRequest) -> None:
+        self._request = request
+        self._sample = SampleReader(request)
         self._ended = False
 
     @property
-    def samples(self) -> Sequence[Sample]:
+    def samples(self) -> Sequence[SampleReader]:
         return [self._sample]
 
     @property
-    def stopped(self) -> Sequence[Sample]:
+    def stopped(self) -> Sequence[SampleReader]:
         return [] if self._ended else [self._sample]
 
     @property
     def over(self) -> bool:
-        hopeless = beyond_hope(self._sample.running_confidence, self._plan.risk_threshold)
-        return self._plan.gives_up and hopeless and not self._ended
+        too_low = cannot_reach_threshold(self._sample.running_confidence, self._request.risk_threshold)
+        return self._request.abstains_early and too_low and not self._ended
 
     async def take(self, i: int, piece: Piece | None) -> list[Event]:
         if piece is not None:
-            return show(self._sample.take(piece), self._plan)
+            return visible_events(self._sample.take(piece), self._request)
         self._ended = True
-        return show(self._sample.close(), self._plan)
+        return visible_events(self._sample.close(), self._request)
 
     def outcome(self) -> Outcome:
-        return outcome.of_one(self._plan, self._sample) if self._ended else outcome.of_hopeless(self._sample)
+        return outcome.of_one(self._request, self._sample) if self._ended else outcome.of_early_abstention(self._sample)
 
     @property
     def states(self) -> tuple[State, ...]:
         return (self._sample.completion.state,) if self._ended else ()
 
 
-class ManySamples:
+class VotingSamples:
     """Each sample votes when it ends; none of their text is shown before the vote is over."""
 
-    def __init__(self, plan: Plan, key_of: KeyOf) -> None:
-        self._plan = plan
+    def __init__(self, request: ResolvedRequest, key_of: AnswerKey) -> None:
+        self._request = request
         self._key_of = key_of
-        self._samples = [Sample(plan) for _ in range(plan.samples)]
-        self._vote = Vote(plan.rule, plan.samples, plan.stopping, plan.error_budget)
+        self._samples = [SampleReader(request) for _ in range(request.samples)]
+        self._vote = Vote(request.counting_rule, request.samples, request.stopping, request.error_budget)
 
     @property
-    def samples(self) -> Sequence[Sample]:
+    def samples(self) -> Sequence[SampleReader]:
         return self._samples
 
     @property
-    def stopped(self) -> Sequence[Sample]:
+    def stopped(self) -> Sequence[SampleReader]:
         ended = {voter.id for voter in self._vote.samples}
         return [sample for i, sample in enumerate(self._samples) if i not in ended]
 
@@ -116,30 +117,30 @@ class ManySamples:
         return [SampleDone(i, sample.completion.confidence, sample.completion.state)]
 
     def outcome(self) -> Outcome:
-        return outcome.of_vote(self._plan, self._vote, self._samples)
+        return outcome.of_vote(self._request, self._vote, self._samples)
 
     @property
     def states(self) -> tuple[State, ...]:
         return tuple(sample.state for sample in self._vote.samples)
 
 
-def written(current: Round) -> int:
+def tokens_so_far(collector: SampleCollector) -> int:
     """Tokens of all samples so far; where the engine does not count them, chunks."""
-    return sum(sample.tokens for sample in current.samples)
+    return sum(sample.tokens for sample in collector.samples)
 
 
-def spared(current: Round, max_tokens: int) -> int:
+def tokens_saved_upper_bound(collector: SampleCollector, max_tokens: int) -> int:
     """Tokens that the samples stopped before their end could still have cost, each up to `max_tokens`. They would
-    hardly all have become that long: an upper bound."""
-    return sum(max(max_tokens - sample.tokens, 0) for sample in current.stopped)
+    hardly all have become that long."""
+    return sum(max(max_tokens - sample.tokens, 0) for sample in collector.stopped)
 
 
-def usage_of(current: Round) -> Usage:
-    """Tokens and samples so far, and for good once the round is over."""
-    samples = current.samples
+def usage_of(collector: SampleCollector) -> Usage:
+    """Tokens and samples so far, and for good once the collector is over."""
+    samples = collector.samples
     written = [sample.completion_tokens for sample in samples if sample.chunks]
     known = [count for count in written if count is not None]
-    drawn = len(current.states)
+    drawn = len(collector.states)
     return Usage(
         prompt_tokens=next((s.prompt_tokens for s in samples if s.prompt_tokens is not None), None),
         completion_tokens=sum(known) if len(known) == len(written) else None,

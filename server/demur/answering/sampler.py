@@ -1,57 +1,57 @@
-"""Samples of one prompt, drawn from the engine until they end, the deadline passes or the caller stops listening."""
+"""The sampler: draws samples of one prompt until they end, the deadline passes or the caller stops listening."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
+from demur.answering.confidence import FinishedSample, Score, Scorer
 from demur.answering.deadline import Deadline
-from demur.answering.valuing import Valuer, Values
 from demur.engine.base import Chunk, Engine, Prompt, Sampling
 from demur.tracing import UNTRACED, Span
 
-Piece = Chunk | Values
+Piece = Chunk | Score
 Arrival = tuple[int, Piece | None]
-"""A chunk of the i-th sample, or what the critic says once it has ended; None when that sample is over."""
+"""A chunk of the i-th sample, or its score once it has ended; None when that sample is over."""
 
 
 @dataclass(frozen=True, slots=True)
-class Draw:
+class SampleBatch:
     """One sample for each of `samplings`, all of one prompt. The engine knows the i-th as `id-(first+i)`.
 
-    With a `valuer` each of them is valued when it ends. `span` is what they are a part of.
+    With a `scorer` each of them is scored when it ends. `span` is what they are a part of.
     """
 
     prompt: Prompt
     samplings: Sequence[Sampling]
     id: str
     first: int = 0
-    valuer: Valuer | None = None
+    scorer: Scorer | None = None
     span: Span = UNTRACED
 
 
-async def draw(engine: Engine, wanted: Draw, deadline: Deadline) -> AsyncGenerator[Arrival, None]:
+async def draw(engine: Engine, batch: SampleBatch, deadline: Deadline) -> AsyncGenerator[Arrival, None]:
     """What arrives from all samples, in the order in which it arrives.
 
     The samples start together and share the prompt's prefix cache. Closing this stops in the engine what still runs.
     """
-    streams = [_sample(engine, wanted, i) for i in range(len(wanted.samplings))]
+    streams = [_sample(engine, batch, i) for i in range(len(batch.samplings))]
     arrivals = _alone(streams[0], deadline) if len(streams) == 1 else _together(streams, deadline)
     async with aclosing(arrivals):
         async for arrival in arrivals:
             yield arrival
 
 
-def _sample(engine: Engine, wanted: Draw, i: int) -> AsyncGenerator[Piece, None]:
-    name = f"{wanted.id}-{wanted.first + i}"
-    chunks = _traced(engine, wanted, i, name)
-    return chunks if wanted.valuer is None else _valued(chunks, wanted.valuer, wanted.prompt, name)
+def _sample(engine: Engine, batch: SampleBatch, i: int) -> AsyncGenerator[Piece, None]:
+    name = f"{batch.id}-{batch.first + i}"
+    chunks = _traced(engine, batch, i, name)
+    return chunks if batch.scorer is None else _scored(chunks, batch.scorer, batch.prompt, name)
 
 
-async def _traced(engine: Engine, wanted: Draw, i: int, name: str) -> AsyncGenerator[Chunk, None]:
+async def _traced(engine: Engine, batch: SampleBatch, i: int, name: str) -> AsyncGenerator[Chunk, None]:
     tokens = finish = None
-    with wanted.span.part("sample") as span:
-        stream = engine.stream(wanted.prompt, wanted.samplings[i], request_id=name, trace=span.headers or None)
+    with batch.span.part("sample") as span:
+        stream = engine.stream(batch.prompt, batch.samplings[i], request_id=name, trace=span.headers or None)
         try:
             async with aclosing(stream) as chunks:
                 async for chunk in chunks:
@@ -61,17 +61,18 @@ async def _traced(engine: Engine, wanted: Draw, i: int, name: str) -> AsyncGener
             span.note(sample=name, completion_tokens=tokens, finish_reason=finish)
 
 
-async def _valued(
-    chunks: AsyncGenerator[Chunk, None], valuer: Valuer, prompt: Prompt, name: str
+async def _scored(
+    chunks: AsyncGenerator[Chunk, None], scorer: Scorer, prompt: Prompt, name: str
 ) -> AsyncGenerator[Piece, None]:
-    written, ended = list[int](), False
+    token_ids, text, ended = list[int](), list[str](), False
     async with aclosing(chunks):
         async for chunk in chunks:
-            written += chunk.token_ids
+            token_ids += chunk.token_ids
+            text.append(chunk.text)
             ended = chunk.finish_reason in ("stop", "length")
             yield chunk
     if ended:
-        yield await valuer.value(prompt, written, request_id=name)
+        yield await scorer.score(FinishedSample(prompt, token_ids, "".join(text), name))
 
 
 async def _alone(chunks: AsyncGenerator[Piece, None], deadline: Deadline) -> AsyncGenerator[Arrival, None]:

@@ -1,28 +1,22 @@
-"""The reply to one question, and the one place that decides what of a completion it may show."""
+"""The reply to one question, as values. What of a model's output it may show is decided in `redaction`."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from demur.answering.plan import Plan
-from demur.answering.valuing import Values
+from demur.answering.confidence import SOURCES
 from demur.core.answers import (
     Aggregation,
-    Claim,
     ClaimDecision,
-    Completion,
-    Contract,
-    Decision,
     Granularity,
     Reason,
     ResponseDecision,
     State,
 )
+from demur.core.contracts import CONTRACTS
 from demur.core.stopping import Settled
-from demur.core.threshold import decide_claim
-
-Ending = Literal["stop", "length"]
+from demur.fields import KeyOf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,14 +122,14 @@ class Answer:
     created: int
     model: str
     calibrated: bool
-    contract: Contract
+    contract: Annotated[str, KeyOf(CONTRACTS)]
     granularity: Granularity
     risk_threshold: float
     decision: ResponseDecision
     reason: Reason | None
     answer: Annotated[str | None, Field(description="Null after an abstention.")]
     confidence: float | None
-    confidence_source: Literal["verbalized", "critic", "none"]
+    confidence_source: Annotated[str, KeyOf(SOURCES, "none")]
     aggregation: Aggregation | None
     text: Annotated[
         str | None,
@@ -167,69 +161,3 @@ class Identity:
     created: int
     model: str
     calibrated: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """What the samples of one request came to: the chosen one's completion with the confidence that was decided on.
-
-    `raw` is the output it was read from, `tokens` are its own, and `ending` how it ended. `values` are a critic's,
-    where one was asked before the decision; `token_values` are what of them was asked for.
-    """
-
-    completion: Completion
-    decision: Decision
-    raw: str
-    ending: Ending
-    tokens: tuple[int, ...] = ()
-    values: Values | None = None
-    token_values: tuple[TokenValue, ...] | None = None
-    samples: SampleReport | None = None
-
-
-def give_claim(claim: Claim, t: float) -> GivenClaim:
-    return GivenClaim(
-        text=claim.text,
-        span=claim.span,
-        confidence=claim.confidence,
-        explanation=claim.explanation,
-        decision=decide_claim(claim.confidence, t),
-        problems=claim.problems,
-    )
-
-
-def may_show(plan: Plan, decision: Decision) -> bool:
-    """Whether the caller may see the text that was decided on, and with it whatever tells of its tokens."""
-    return decision.decision == "answer" or plan.include_withheld
-
-
-def build_answer(identity: Identity, plan: Plan, outcome: Outcome, usage: Usage) -> Answer:
-    """What the outcome's decision lets the caller see."""
-    completion, decision = outcome.completion, outcome.decision
-    has_claims = plan.contract == "claims"
-    given = tuple(give_claim(claim, plan.risk_threshold) for claim in completion.claims) if has_claims else None
-    answered, shown = decision.decision == "answer", may_show(plan, decision)
-    kept = plan.shows_text and bool(completion.text or completion.claims)
-    withheld = Withheld(answer=completion.answer, text=completion.text, claims=given)
-    return Answer(
-        id=identity.id,
-        created=identity.created,
-        model=identity.model,
-        calibrated=identity.calibrated,
-        contract=plan.contract,
-        granularity=plan.granularity,
-        risk_threshold=plan.risk_threshold,
-        decision=decision.decision,
-        reason=decision.reason,
-        answer=completion.answer if answered else None,
-        confidence=completion.confidence,
-        confidence_source="none" if plan.contract == "explicit_risk" else plan.confidence_source,
-        aggregation=plan.aggregation if has_claims and plan.confidence_source == "verbalized" else None,
-        text=completion.text if answered or kept else None,
-        claims=given if answered or kept else None,
-        withheld=withheld if shown and not answered else None,
-        raw=outcome.raw if plan.include_raw and shown else None,
-        token_values=outcome.token_values if plan.include_token_values and shown else None,
-        samples=outcome.samples,
-        usage=usage,
-    )

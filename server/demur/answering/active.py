@@ -1,54 +1,52 @@
-"""A question that was checked, with its clock running: what the answerer works on."""
+"""A resolved request while it is worked on: its deadline runs, and what it costs is counted."""
 
 from collections.abc import Callable
 
-from demur.answering.asked import Question
 from demur.answering.deadline import Deadline
-from demur.answering.plan import Plan
+from demur.answering.resolve import ResolvedRequest
 from demur.tracing import UNTRACED, Span
 
 CHARS_PER_TOKEN = 4
 """A rough count of a prompt's tokens before anybody has tokenized it."""
 
 
-class Order:
-    """One request. `prompt_tokens` is an estimate until `read` is told.
+class ActiveRequest:
+    """One request in flight. `prompt_tokens` is an estimate until `count_prompt` is told.
 
     `on_prompt` is called when the prompt is known and nothing has been generated; what it raises ends the request.
     `span` is the request in the operator's traces, `caller` tells callers apart.
     """
 
-    def __init__(self, question: Question, plan: Plan, span: Span = UNTRACED, caller: str = "") -> None:
-        self.question = question
-        self.plan = plan
-        self.deadline = Deadline(plan.timeout)
-        self.prompt_tokens = sum(len(turn["content"]) for turn in question.turns) // CHARS_PER_TOKEN + 1
+    def __init__(self, request: ResolvedRequest, span: Span = UNTRACED, caller: str = "") -> None:
+        self.request = request
+        self.deadline = Deadline(request.timeout)
+        self.prompt_tokens = sum(len(message["content"]) for message in request.messages) // CHARS_PER_TOKEN + 1
         self.on_prompt: Callable[[], None] | None = None
         self.span = span
         self.caller = caller
         self._began = False
-        self._written = 0
+        self._completion_tokens = 0
 
     @property
     def tokens(self) -> int:
         """What it has cost so far, the prompt once and all output, also when it is given up half-way."""
-        return self._written + (self.prompt_tokens if self._began else 0)
+        return self._completion_tokens + (self.prompt_tokens if self._began else 0)
 
-    def read(self, prompt_tokens: int) -> None:
+    def count_prompt(self, tokens: int) -> None:
         """The engine has made the prompt ready."""
-        self.prompt_tokens = prompt_tokens
+        self.prompt_tokens = tokens
         if self.on_prompt is not None:
             self.on_prompt()
 
-    def spend(self, written: int, prompt_tokens: int | None) -> None:
+    def count_samples(self, completion_tokens: int, prompt_tokens: int | None) -> None:
         """Some samples were drawn, and are over; where the engine counts the prompt, it says how long it was."""
         self._began = True
-        self._written += written
+        self._completion_tokens += completion_tokens
         self.prompt_tokens = prompt_tokens or self.prompt_tokens
 
     def most_tokens(self, choices: int, max_model_len: int | None) -> int:
         """What it may take at most while it is answered `choices` times: the prompt once, each sample in full."""
-        longest = self.plan.sampling.max_tokens
+        longest = self.request.sampling.max_tokens
         if max_model_len is not None:
             longest = min(longest, max_model_len)
-        return self.prompt_tokens + choices * self.plan.samples * longest
+        return self.prompt_tokens + choices * self.request.samples * longest

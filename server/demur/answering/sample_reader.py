@@ -1,28 +1,30 @@
 """One sample as it is read: chunks in; visible text and claims out, and in the end a completion."""
 
 from dataclasses import replace
+from typing import Literal
 
-from demur.answering.answer import Ending
+from demur.answering.confidence import Score
 from demur.answering.errors import SampleLost
-from demur.answering.plan import Plan
-from demur.answering.valuing import Values
+from demur.answering.resolve import ResolvedRequest
 from demur.core.answers import Completion
 from demur.core.reading import Event, Reader
 from demur.engine.base import Chunk, FinishReason
 
+Ending = Literal["stop", "length"]
 
-class Sample:
-    """Reads leniently: a served model may be one that nobody trained here."""
 
-    def __init__(self, plan: Plan) -> None:
-        self._reader = Reader(plan.contract, "lenient", aggregation=plan.aggregation)
+class SampleReader:
+    """Reads one sample's output leniently: a served model may be one that nobody trained here."""
+
+    def __init__(self, request: ResolvedRequest) -> None:
+        self._reader = Reader(request.contract.name, "lenient", aggregation=request.aggregation)
         self._raw: list[str] = []
         self._finish_reason: FinishReason | None = None
         self.prompt_tokens: int | None = None
         self.completion_tokens: int | None = None
         self.chunks = 0
         self.token_ids: list[int] = []
-        self.values: Values | None = None
+        self.score: Score | None = None
         self._completion: Completion | None = None
 
     @property
@@ -54,22 +56,22 @@ class Sample:
         """Claims: the aggregate of those closed so far."""
         return self._reader.running_confidence
 
-    def take(self, piece: Chunk | Values) -> list[Event]:
-        """The next chunk, or after the last one what the critic says: nothing of that is shown before the decision."""
-        if isinstance(piece, Values):
-            self.values = piece
+    def take(self, piece: Chunk | Score) -> list[Event]:
+        """The next chunk, or after the last one the sample's score: nothing of that is shown before the decision."""
+        if isinstance(piece, Score):
+            self.score = piece
             return []
         return self._read(piece)
 
     def close(self) -> list[Event]:
         """The last events; `completion` is there from then on. Raises SampleLost when the engine did not finish.
 
-        A critic's value, where there is one by now, takes the place of the stated confidence.
+        A score, where there is one by now, takes the place of the confidence that was read.
         """
         _ = self.ending
         events, self._completion = self._reader.close()
-        if self.values is not None:
-            confidence = self.values.confidence
+        if self.score is not None:
+            confidence = self.score.confidence
             self._completion = replace(self._completion, confidence=confidence.value, state=confidence.state)
         return events
 

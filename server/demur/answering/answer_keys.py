@@ -1,4 +1,4 @@
-"""Samples that end become votes: their answers get the keys that tell which of them mean the same."""
+"""Keys of answers: samples whose answers mean the same get equal keys, and vote as one group."""
 
 import asyncio
 import logging
@@ -11,7 +11,7 @@ from demur.core.selection import Sample, sample_of
 from demur.grading import Grader, GraderError
 from demur.grading.turns import Turns
 
-KeyOf = Callable[[str], Awaitable[str | None]]
+AnswerKey = Callable[[str], Awaitable[str | None]]
 """The key of an answer; equal keys mean equal answers."""
 
 LOOP_CHARS = 2_000
@@ -20,7 +20,7 @@ LOOP_CHARS = 2_000
 logger = logging.getLogger(__name__)
 
 
-class Keys:
+class AnswerKeys:
     """Keys for the answers of votes. Without a grader formulas are compared as they are written.
 
     Numbers and words never wait: only formulas whose value matters go to the grader, in turns.
@@ -36,7 +36,7 @@ class Keys:
         return self._turns.waiting
 
     @contextmanager
-    def opened(self, caller: str, request: Hashable) -> Iterator[KeyOf]:
+    def opened(self, caller: str, request: Hashable) -> Iterator[AnswerKey]:
         """Keys for one request of `caller`."""
         with self._turns.opened(caller, request) as place:
 
@@ -54,7 +54,7 @@ class Keys:
             yield key_of
 
 
-async def vote_of(i: int, completion: Completion, key_of: KeyOf) -> Sample:
+async def vote_of(i: int, completion: Completion, key_of: AnswerKey) -> Sample:
     """The i-th sample as a vote."""
     key = None if completion.answer is None else await key_of(completion.answer)
     return sample_of(i, completion, key)

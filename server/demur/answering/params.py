@@ -1,18 +1,17 @@
-"""What a caller can ask for: the fields every API shares, their bounds, and what they say in the documentation."""
+"""The request parameters that every API shares: their types, bounds and documentation."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
-from pydantic import ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
-from pydantic_core import CoreSchema, core_schema
+from pydantic import ConfigDict, Field
 
-from demur.answering.bounded import BoundedModel, Count
-from demur.core.answers import Aggregation, Contract, Granularity
-from demur.core.selection import SelectionRule
+from demur.answering.confidence import SOURCES
+from demur.core.answers import Aggregation, Granularity
+from demur.core.contracts import CONTRACTS
+from demur.core.selection import RULES
 from demur.core.stopping import Stopping
 from demur.engine.base import Message
-
-ConfidenceSource = Literal["verbalized", "critic"]
+from demur.fields import BoundedModel, Count, KeyOf, NotNull, drop_null_defaults
 
 LARGEST_SEED = 2**53 - 2**20
 """Whole numbers up to 2**53 survive every JSON reader; sample i adds i."""
@@ -21,33 +20,8 @@ SHORTEST_TIMEOUT = 0.05
 """Seconds; nothing answers in less, so that less could only mean a mistake."""
 
 
-class NotNull:
-    """For a field whose None means "left out": a null over the wire is an error."""
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_before_validator_function(_refuse_null, handler(source))
-
-    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        documented = handler(schema)
-        kept = [kind for kind in documented.pop("anyOf", []) if kind != {"type": "null"}]
-        return {**documented, **(kept[0] if kept else {})}
-
-
-def _refuse_null(value: Any) -> Any:
-    if value is None:
-        raise ValueError("may be left out, but not null")
-    return value
-
-
-def drop_null_defaults(schema: dict[str, Any]) -> None:
-    """What a field is when it is left out is the model's or the operator's choice: the documentation names none."""
-    for described in schema["properties"].values():
-        if "default" in described and described["default"] is None:
-            del described["default"]
-
-
-class Asked(BoundedModel):
-    """Settings of one request. Numbers are numbers, never strings; unknown fields are errors.
+class RequestParams(BoundedModel):
+    """Parameters of one request. Numbers are numbers, never strings; unknown fields are errors.
 
     The four settings of sampling that OpenAI's clients share may be null; every other field may only be left out.
     """
@@ -56,7 +30,7 @@ class Asked(BoundedModel):
 
     model: Annotated[str | None, Field(description="The served model's name."), NotNull()] = None
     contract: Annotated[
-        Contract | None,
+        Annotated[str, KeyOf(CONTRACTS)] | None,
         Field(description="Which prompt is built and how the output is read; by default the model's first."),
         NotNull(),
     ] = None
@@ -84,7 +58,7 @@ class Asked(BoundedModel):
         NotNull(),
     ] = None
     confidence_source: Annotated[
-        ConfidenceSource | None,
+        Annotated[str, KeyOf(SOURCES)] | None,
         Field(
             description="`verbalized`: what the model wrote. `critic`: the value that the model's critic gives the "
             "whole answer, for models that are served with one; not for single claims."
@@ -92,7 +66,7 @@ class Asked(BoundedModel):
         NotNull(),
     ] = None
     samples: Count = Field(default=1, description="How many samples are drawn at most.")
-    selection: SelectionRule = Field(
+    selection: Annotated[str, KeyOf(RULES)] = Field(
         default="majconf",
         description="How one of several samples is chosen: the group of equal answers with the highest confidence "
         "(`maxconf`), the largest sum of confidences (`majconf`) or the most samples (`majority`). Ties are broken by "
@@ -129,9 +103,9 @@ class Asked(BoundedModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """One request: the conversation, the settings, and the name of the field the conversation came in."""
+class UnresolvedRequest:
+    """One request as it came in: the messages, the parameters, and the name of the field that had the messages."""
 
-    turns: tuple[Message, ...]
-    asked: Asked
-    param: str = "question"
+    messages: tuple[Message, ...]
+    params: RequestParams
+    field: str = "question"

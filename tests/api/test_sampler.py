@@ -4,9 +4,9 @@ from contextlib import aclosing
 import pytest
 
 from demur.answering.deadline import Deadline
-from demur.answering.drawing import Arrival, Draw, draw
 from demur.answering.errors import DeadlineExceeded
 from demur.answering.ids import encode, new_id
+from demur.answering.sampler import Arrival, SampleBatch, draw
 from demur.engine.base import EngineError, Message, Sampling
 from demur.engine.scripted import Gate, Script, ScriptedEngine
 
@@ -15,9 +15,9 @@ async def arrivals_of(
     engine: ScriptedEngine, k: int, seconds: float = 10, stop_after: int | None = None
 ) -> list[Arrival]:
     prompt = await engine.prepare([Message(role="user", content="q")])
-    wanted = Draw(prompt, [Sampling(max_tokens=100)] * k, "ans", 3)
+    batch = SampleBatch(prompt, [Sampling(max_tokens=100)] * k, "ans", 3)
     seen: list[Arrival] = []
-    async with aclosing(draw(engine, wanted, Deadline(seconds))) as arrivals:
+    async with aclosing(draw(engine, batch, Deadline(seconds))) as arrivals:
         async for arrival in arrivals:
             seen.append(arrival)
             if len(seen) == stop_after:

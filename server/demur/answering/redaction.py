@@ -1,0 +1,115 @@
+"""What of a model's output a caller may see: every rule about withheld text is here.
+
+An abstention withholds the answer and the text it stands in, in replies, in events before the decision, among the
+groups of a vote and in logs, which note nothing but what the reply gives.
+"""
+
+from collections.abc import Iterable
+
+from demur.answering.events import ClaimGiven, Delta, Event, Reset
+from demur.answering.outcome import Outcome, VoteOutcome
+from demur.answering.resolve import ResolvedRequest
+from demur.answering.response import Answer, GivenClaim, Identity, SampleGroup, SampleReport, Usage, Withheld
+from demur.core import reading
+from demur.core.answers import Claim, Decision
+from demur.core.selection import Group
+from demur.core.threshold import decide_claim
+
+
+def text_is_public(request: ResolvedRequest) -> bool:
+    """Whether the visible text is the caller's whatever the decision: a single sample, with claims that carry their
+    doubts beside them or at a threshold that nothing falls below."""
+    at_no_risk = request.risk_threshold == 0 and request.contract.states_confidence
+    return request.samples == 1 and (request.granularity == "claims" or at_no_risk)
+
+
+def can_stream_text(request: ResolvedRequest) -> bool:
+    """Whether text may be shown before the decision: nothing that is shown could still be withheld."""
+    return text_is_public(request) or (request.samples == 1 and request.include_withheld)
+
+
+def is_visible(request: ResolvedRequest, decision: Decision) -> bool:
+    """Whether the caller may see the text that was decided on, and with it whatever tells of its tokens."""
+    return decision.decision == "answer" or request.include_withheld
+
+
+def visible_events(events: Iterable[reading.Event], request: ResolvedRequest) -> list[Event]:
+    """The parser's events as the caller gets them: none while what they tell may still be withheld."""
+    return [_visible_event(event, request) for event in events] if can_stream_text(request) else []
+
+
+def visible_group(request: ResolvedRequest, decision: Decision, group: Group) -> SampleGroup:
+    """One group of a vote. Its answer is told where it is the answer that is given, or where nothing is withheld."""
+    told = request.include_withheld or (decision.decision == "answer" and group.chosen)
+    return SampleGroup(
+        answer=group.answer if told else None,
+        members=group.members,
+        vote_share=group.vote_share,
+        mean_confidence=group.mean_confidence,
+        max_confidence=group.max_confidence,
+        chosen=group.chosen,
+    )
+
+
+def build_answer(identity: Identity, request: ResolvedRequest, outcome: Outcome, usage: Usage) -> Answer:
+    """The reply: what the outcome's decision lets the caller see."""
+    completion, decision, contract = outcome.completion, outcome.decision, request.contract
+    given = tuple(_given(claim, request) for claim in completion.claims) if contract.has_claims else None
+    answered, visible = decision.decision == "answer", is_visible(request, decision)
+    told = answered or (text_is_public(request) and bool(completion.text or completion.claims))
+    withheld = Withheld(answer=completion.answer, text=completion.text, claims=given)
+    return Answer(
+        id=identity.id,
+        created=identity.created,
+        model=identity.model,
+        calibrated=identity.calibrated,
+        contract=contract.name,
+        granularity=request.granularity,
+        risk_threshold=request.risk_threshold,
+        decision=decision.decision,
+        reason=decision.reason,
+        answer=completion.answer if answered else None,
+        confidence=completion.confidence,
+        confidence_source=request.confidence_source if contract.states_confidence else "none",
+        aggregation=request.aggregation if request.claims_decide else None,
+        text=completion.text if told else None,
+        claims=given if told else None,
+        withheld=withheld if visible and not answered else None,
+        raw=outcome.raw if request.include_raw and visible else None,
+        token_values=outcome.token_values if request.include_token_values and visible else None,
+        samples=None if outcome.vote is None else _report(outcome.vote, request, decision),
+        usage=usage,
+    )
+
+
+def _report(vote: VoteOutcome, request: ResolvedRequest, decision: Decision) -> SampleReport:
+    return SampleReport(
+        drawn=vote.drawn,
+        aborted=vote.aborted,
+        tokens=vote.tokens,
+        tokens_saved=vote.tokens_saved,
+        stopped_by=vote.stopped_by,
+        groups=tuple(visible_group(request, decision, group) for group in vote.groups),
+        members=vote.members,
+    )
+
+
+def _visible_event(event: reading.Event, request: ResolvedRequest) -> Event:
+    match event:
+        case reading.Delta():
+            return Delta(event.text)
+        case reading.ClaimRead():
+            return ClaimGiven(event.index, _given(event.claim, request))
+        case reading.Reset():
+            return Reset(event.reason)
+
+
+def _given(claim: Claim, request: ResolvedRequest) -> GivenClaim:
+    return GivenClaim(
+        text=claim.text,
+        span=claim.span,
+        confidence=claim.confidence,
+        explanation=claim.explanation,
+        decision=decide_claim(claim.confidence, request.risk_threshold),
+        problems=claim.problems,
+    )

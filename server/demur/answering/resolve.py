@@ -1,0 +1,239 @@
+"""Request parameters -> resolved request: defaults filled in, limits applied, contradictions found before any work."""
+
+from dataclasses import dataclass, replace
+
+from demur.answering.confidence import SOURCES, ScoringServices
+from demur.answering.errors import InvalidRequest, NotAllowed, UnknownModel
+from demur.answering.params import RequestParams, UnresolvedRequest
+from demur.core.answers import Aggregation, Granularity
+from demur.core.contracts import CONTRACTS, Contract
+from demur.core.stopping import Stopping
+from demur.engine.base import Message, Prompt, Sampling
+from demur.manifest import Manifest
+from demur.settings import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolvedRequest:
+    """One request with every parameter definite. `messages` end with the user's; `field` is what they came in as."""
+
+    messages: tuple[Message, ...]
+    field: str
+    contract: Contract
+    granularity: Granularity
+    risk_threshold: float
+    aggregation: Aggregation
+    confidence_source: str
+    samples: int
+    selection: str
+    stopping: Stopping
+    error_budget: float
+    sampling: Sampling
+    max_tokens_asked: bool
+    timeout: float
+    include_withheld: bool
+    include_raw: bool
+    include_token_values: bool
+
+    @property
+    def claims_decide(self) -> bool:
+        """Whether the confidence is aggregated from those of claims, and so known in part while they are written."""
+        return self.contract.has_claims and SOURCES[self.confidence_source].per_claim
+
+    @property
+    def counting_rule(self) -> str:
+        """The selection rule of the vote. Where no sample states a confidence every rule comes to the majority's
+        winner, which knows that none will: it may stop on the members alone."""
+        return self.selection if self.contract.states_confidence else "majority"
+
+    @property
+    def abstains_early(self) -> bool:
+        """Whether a single sample may be stopped once its claims so far cannot reach the threshold any more."""
+        on_claims = self.claims_decide and self.granularity == "response"
+        return on_claims and self.samples == 1 and self.stopping != "none" and not self.include_withheld
+
+
+def resolve(
+    request: UnresolvedRequest, manifest: Manifest, settings: Settings, services: ScoringServices
+) -> ResolvedRequest:
+    """Raises InvalidRequest, NotAllowed or UnknownModel, naming the field."""
+    params = request.params
+    if params.model not in (None, manifest.name):
+        raise UnknownModel(f"no model {params.model!r:.100}; this server has {manifest.name!r}", "model")
+    _check_messages(request, settings)
+    _check_permissions(params, settings)
+    _check_availability(params, services)
+    _check_floor(params, settings)
+    contract = _contract(params, manifest, settings)
+    granularity = _granularity(params, contract, settings)
+    return ResolvedRequest(
+        messages=request.messages,
+        field=request.field,
+        contract=contract,
+        granularity=granularity,
+        risk_threshold=default_threshold(settings) if params.risk_threshold is None else params.risk_threshold,
+        aggregation=_aggregation(params, contract, manifest),
+        confidence_source=_confidence_source(params, contract, granularity),
+        samples=params.samples,
+        selection=params.selection,
+        stopping=params.stopping,
+        error_budget=params.error_budget,
+        sampling=_sampling(params, contract, manifest, settings),
+        max_tokens_asked=params.max_tokens is not None,
+        timeout=_timeout(params, settings),
+        include_withheld=params.include_withheld,
+        include_raw=params.include_raw,
+        include_token_values=params.include_token_values,
+    )
+
+
+def default_threshold(settings: Settings) -> float:
+    """What a request that names none gets: the operator's, unless this caller has to ask for more."""
+    return max(settings.risk_threshold, settings.min_risk_threshold)
+
+
+def is_bounded(settings: Settings) -> bool:
+    """Whether this caller may only see what reaches a threshold that somebody else has set."""
+    return settings.min_risk_threshold > 0 and not settings.withheld_allowed
+
+
+def fit(request: ResolvedRequest, prompt: Prompt, max_model_len: int | None) -> Sampling:
+    """The sampling settings with as many tokens as the prompt leaves room for.
+
+    A default is cut to what fits. Raises InvalidRequest when the caller asked for more than that.
+    """
+    sampling = request.sampling
+    if max_model_len is None:
+        return sampling
+    if prompt.token_ids is None:
+        return sampling if request.max_tokens_asked else _roughly(sampling, prompt, max_model_len)
+    room = max_model_len - len(prompt.token_ids)
+    if sampling.max_tokens <= room:
+        return sampling
+    if request.max_tokens_asked:
+        raise InvalidRequest(
+            f"max_tokens may be at most {room}: the model takes {max_model_len} tokens in all, "
+            f"{max_model_len - room} of them are the prompt",
+            "max_tokens",
+        )
+    return replace(sampling, max_tokens=room)
+
+
+def _roughly(sampling: Sampling, prompt: Prompt, max_model_len: int) -> Sampling:
+    """A default cut to what should fit beside a prompt that is only tokenized elsewhere: two characters a token is
+    more than most text needs. A prompt that seems to fill the model is left for that place to judge."""
+    room = max_model_len - sum(len(message["content"]) for message in prompt.messages) // 2
+    return replace(sampling, max_tokens=min(sampling.max_tokens, room)) if room > 0 else sampling
+
+
+def forces(settings: Settings, manifest: Manifest) -> bool:
+    """Whether samples are forced into the output form: a model that was not calibrated was not trained to it either."""
+    return settings.force_contract == "always" or (settings.force_contract == "auto" and not manifest.calibrated)
+
+
+def numbered(sampling: Sampling, i: int) -> Sampling:
+    """The settings of the i-th sample: the same, but for the seed."""
+    return sampling if sampling.seed is None else replace(sampling, seed=sampling.seed + i)
+
+
+def _check_messages(request: UnresolvedRequest, settings: Settings) -> None:
+    if not request.messages[-1]["content"].strip():
+        raise InvalidRequest("the question is empty", request.field)
+    length = sum(len(message["content"]) for message in request.messages)
+    if length > settings.max_question_chars:
+        raise InvalidRequest(
+            f"{length} characters; this server takes at most {settings.max_question_chars}", request.field
+        )
+
+
+def _check_availability(params: RequestParams, services: ScoringServices) -> None:
+    if params.confidence_source is not None:
+        source = SOURCES[params.confidence_source]
+        if (reason := source.unavailable(services) or source.refusal(params)) is not None:
+            raise InvalidRequest(reason, "confidence_source")
+    if params.include_token_values and services.critic is None:
+        raise InvalidRequest("token values come from a critic, and none is served", "include_token_values")
+
+
+def _check_permissions(params: RequestParams, settings: Settings) -> None:
+    if params.include_withheld and not settings.withheld_allowed:
+        raise NotAllowed("this server shows no withheld text", "include_withheld")
+    if params.samples > settings.max_samples:
+        raise InvalidRequest(f"samples may be at most {settings.max_samples}", "samples")
+
+
+def _check_floor(params: RequestParams, settings: Settings) -> None:
+    least = settings.min_risk_threshold
+    if params.risk_threshold is not None and params.risk_threshold < least:
+        raise NotAllowed(f"you may ask with a risk_threshold of {least:g} or more", "risk_threshold")
+
+
+def _contract(params: RequestParams, manifest: Manifest, settings: Settings) -> Contract:
+    name = params.contract or manifest.contracts[0]
+    if name not in manifest.contracts:
+        raise InvalidRequest(f"this model has the contracts {', '.join(manifest.contracts)}", "contract")
+    contract = CONTRACTS[name]
+    if not contract.states_confidence and is_bounded(settings):
+        raise NotAllowed(
+            f"you may only see what reaches a risk_threshold of {settings.min_risk_threshold:g}, and answers under the "
+            f"{name} contract state no confidence",
+            "contract",
+        )
+    return contract
+
+
+def _granularity(params: RequestParams, contract: Contract, settings: Settings) -> Granularity:
+    if params.granularity == "claims" and not contract.has_claims:
+        raise InvalidRequest(f"the {contract.name} contract has no claims to decide on; use 'response'", "granularity")
+    if params.granularity == "claims" and is_bounded(settings):
+        raise NotAllowed(
+            f"you may only see what reaches a risk_threshold of {settings.min_risk_threshold:g}, and at granularity "
+            "'claims' the text of doubtful claims is shown; use 'response'",
+            "granularity",
+        )
+    if params.granularity is not None or not contract.has_claims:
+        return params.granularity or "response"
+    return "response" if is_bounded(settings) else "claims"
+
+
+def _aggregation(params: RequestParams, contract: Contract, manifest: Manifest) -> Aggregation:
+    if params.aggregation is not None and not contract.has_claims:
+        raise InvalidRequest(f"the {contract.name} contract has no claims to aggregate", "aggregation")
+    name = params.confidence_source
+    if params.aggregation is not None and name is not None and not SOURCES[name].per_claim:
+        raise InvalidRequest(
+            f"{name} is one confidence for the whole answer: there is nothing to aggregate", "aggregation"
+        )
+    return params.aggregation or manifest.aggregation
+
+
+def _confidence_source(params: RequestParams, contract: Contract, granularity: Granularity) -> str:
+    default = next(iter(SOURCES))
+    name = params.confidence_source or default
+    if name == default:
+        return default
+    if not contract.states_confidence:
+        raise InvalidRequest(f"the {contract.name} contract decides without a confidence", "confidence_source")
+    if granularity == "claims" and not SOURCES[name].per_claim:
+        raise InvalidRequest(
+            f"{name} is one confidence for the whole answer, not for single claims; use granularity 'response'",
+            "confidence_source",
+        )
+    return name
+
+
+def _sampling(params: RequestParams, contract: Contract, manifest: Manifest, settings: Settings) -> Sampling:
+    default = manifest.sampling
+    return Sampling(
+        max_tokens=params.max_tokens or default.max_tokens,
+        temperature=default.temperature if params.temperature is None else params.temperature,
+        top_p=default.top_p if params.top_p is None else params.top_p,
+        seed=params.seed,
+        constraint=contract.pattern if forces(settings, manifest) else None,
+    )
+
+
+def _timeout(params: RequestParams, settings: Settings) -> float:
+    if params.timeout is not None and params.timeout > settings.max_timeout:
+        raise InvalidRequest(f"timeout may be at most {settings.max_timeout:g} seconds", "timeout")
+    return settings.timeout if params.timeout is None else params.timeout

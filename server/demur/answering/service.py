@@ -1,0 +1,178 @@
+"""The answering service: messages -> samples -> answer, as events; the whole answer is the last of them."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from dataclasses import replace
+
+from demur import prompts
+from demur.answering.active import ActiveRequest
+from demur.answering.answer_keys import AnswerKeys
+from demur.answering.collector import (
+    SampleCollector,
+    collector_for,
+    tokens_saved_upper_bound,
+    tokens_so_far,
+    usage_of,
+)
+from demur.answering.confidence import SOURCES, CriticScorer, ScoringServices
+from demur.answering.errors import InvalidRequest
+from demur.answering.events import Event, Final, Progress
+from demur.answering.outcome import Outcome
+from demur.answering.params import UnresolvedRequest
+from demur.answering.redaction import build_answer, is_visible
+from demur.answering.resolve import fit, numbered, resolve
+from demur.answering.response import Identity, TokenValue
+from demur.answering.sampler import SampleBatch, draw
+from demur.engine.base import Engine, EngineDead, EngineError, EngineOverloaded, EngineRestarting
+from demur.engine.critic import Critic, Spelling
+from demur.grading import Grader
+from demur.manifest import Manifest
+from demur.settings import Settings
+from demur.tracing import UNTRACED, Span
+
+PROGRESS_INTERVAL = 0.25
+"""Seconds between two progress events of one request."""
+
+
+class Answerer:
+    """Answers questions with one engine and one model. Knows nothing of HTTP.
+
+    `grader`, when there is one, is running; it tells which formulas among the answers of a vote are equal. `critic`
+    is the one that the manifest describes. `clock` gives seconds since the epoch for the replies' `created`.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        manifest: Manifest,
+        settings: Settings,
+        *,
+        grader: Grader | None = None,
+        critic: Critic | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.engine = engine
+        self.manifest = manifest
+        self.settings = settings
+        self.keys = AnswerKeys(grader)
+        self._services = ScoringServices(engine, manifest, critic)
+        self._scorers = {name: source.scorer(self._services) for name, source in SOURCES.items()}
+        self._clock = clock
+
+    @property
+    def confidence_sources(self) -> tuple[str, ...]:
+        """What a caller can choose from."""
+        return tuple(name for name, source in SOURCES.items() if source.unavailable(self._services) is None)
+
+    def open(
+        self, request: UnresolvedRequest, settings: Settings | None = None, span: Span = UNTRACED, *, caller: str = ""
+    ) -> ActiveRequest:
+        """The request checked, its timeout running. `settings` are for this caller, where they are not everybody's.
+
+        Raises InvalidRequest, NotAllowed or UnknownModel.
+        """
+        return ActiveRequest(resolve(request, self.manifest, settings or self.settings, self._services), span, caller)
+
+    async def answer(self, active: ActiveRequest, *, answer_id: str, first_sample: int = 0) -> Final:
+        """The last event of `stream`."""
+        async with aclosing(self.stream(active, answer_id=answer_id, first_sample=first_sample)) as events:
+            async for event in events:
+                if isinstance(event, Final):
+                    return event
+        raise RuntimeError("a stream of events ends with the answer or raises")
+
+    async def stream(
+        self, active: ActiveRequest, *, answer_id: str, first_sample: int = 0
+    ) -> AsyncGenerator[Event, None]:
+        """Events in order, `Final` last. Closing the generator stops the work in the engine.
+
+        `first_sample` numbers the samples when one request asks for several answers: sample i is drawn with seed
+        + i, and the engine knows it as `answer_id-i`. Raises AnsweringError or EngineError.
+        """
+        request = active.request
+        batch = await active.deadline.bound(self._prepare(active, answer_id, first_sample))
+        with self.keys.opened(active.caller, active) as key_of:
+            collector = collector_for(request, key_of)
+            async with aclosing(self._collect(active, batch, collector)) as events:
+                async for event in events:
+                    yield event
+        outcome = collector.outcome()
+        if request.include_token_values and is_visible(request, outcome.decision):
+            outcome = await active.deadline.bound(self._with_token_values(batch, outcome))
+        answer = build_answer(self._identity(answer_id), request, outcome, usage_of(collector))
+        saved = tokens_saved_upper_bound(collector, batch.samplings[0].max_tokens)
+        yield Final(answer, collector.states, outcome.ending, saved)
+
+    async def _collect(
+        self, active: ActiveRequest, batch: SampleBatch, collector: SampleCollector
+    ) -> AsyncGenerator[Event, None]:
+        """Feed the collector until it is over; what the samples cost is counted however that ends."""
+        throttle = Throttle(PROGRESS_INTERVAL)
+        try:
+            async with aclosing(draw(self.engine, batch, active.deadline)) as arrivals:
+                async for i, piece in arrivals:
+                    taking = collector.take(i, piece)
+                    shown = await (active.deadline.bound(taking) if piece is None else taking)
+                    for event in shown:
+                        yield event
+                    if collector.over:
+                        break
+                    if not shown and throttle.due():
+                        yield Progress(tokens_so_far(collector))
+        finally:
+            active.count_samples(tokens_so_far(collector), usage_of(collector).prompt_tokens)
+
+    async def _prepare(self, active: ActiveRequest, answer_id: str, first: int) -> SampleBatch:
+        request = active.request
+        messages = prompts.messages(
+            request.messages,
+            request.contract.name,
+            domain=self.manifest.domain,
+            risk_threshold=request.risk_threshold,
+        )
+        try:
+            prompt = await self.engine.prepare(messages)
+        except (EngineDead, EngineOverloaded, EngineRestarting):
+            raise
+        except EngineError as error:  # too long, or refused by the model's chat template: the caller can change it
+            raise InvalidRequest(str(error), request.field) from error
+        sampling = fit(request, prompt, self.engine.max_model_len)
+        if prompt.token_ids is not None:
+            active.count_prompt(len(prompt.token_ids))
+        samplings = [numbered(sampling, first + i) for i in range(request.samples)]
+        return SampleBatch(prompt, samplings, answer_id, first, self._scorers[request.confidence_source], active.span)
+
+    async def _with_token_values(self, batch: SampleBatch, outcome: Outcome) -> Outcome:
+        """The critic is asked now, unless it was before the decision: it only values what will be seen."""
+        critic = self._scorers["critic"]
+        if not isinstance(critic, CriticScorer) or not isinstance(self.engine, Spelling):
+            raise EngineError("token values need a critic, and an engine that knows the text of its tokens")
+        values = outcome.values or await critic.estimate(batch.prompt, outcome.token_ids, request_id=batch.id)
+        pieces = self.engine.pieces(batch.prompt, outcome.token_ids)
+        shown = tuple(TokenValue(text=text, value=value) for text, value in zip(pieces, values.after, strict=True))
+        return replace(outcome, token_values=shown)
+
+    def _identity(self, answer_id: str) -> Identity:
+        return Identity(
+            id=answer_id,
+            created=int(self._clock()),
+            model=self.manifest.name,
+            calibrated=self.manifest.calibrated,
+        )
+
+
+class Throttle:
+    """Lets something happen at most once in `interval` seconds, the first time at once."""
+
+    def __init__(self, interval: float) -> None:
+        self._interval = interval
+        self._next = 0.0
+
+    def due(self) -> bool:
+        now = asyncio.get_running_loop().time()
+        if now < self._next:
+            return False
+        self._next = now + self._interval
+        return True

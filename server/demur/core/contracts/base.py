@@ -1,0 +1,59 @@
+"""The port for contracts: what a model is asked to print, and what its output means."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from demur.core.answers import Completion, Decision, Granularity, Reading
+from demur.core.decision_rules import by_confidence
+
+DecisionRule = Callable[[Completion, Reading, float, Granularity], Decision]
+"""(completion with an answer, its confidence, risk threshold in [0, 1], granularity) -> answer or abstain."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a solution, with the chance in [0, 1] that it is right and what could be wrong with it."""
+
+    text: str
+    confidence: float
+    worry: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Solution:
+    """What a model has to say about one question, before it is put into the form of a contract.
+
+    `confidence` and `risk_threshold` are in [0, 1]; the latter is what the prompt stated, where it states one.
+    """
+
+    reasoning: str
+    steps: tuple[Step, ...]
+    answer: str
+    confidence: float
+    risk_threshold: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contract:
+    """An output format that a prompt asks for, with the rules that serve, force, read and decide on it.
+
+    `template` is the user message, with the fields `{task}` and `{question}`, and `{percent}` and `{penalty}` where it
+    `states_threshold`. `pattern` is a regular expression that a whole output has to match when the model is forced
+    (structured outputs). `render` writes a solution as a trained model would. `recognizes` tells an output of this
+    contract from those of others by what is in it.
+    """
+
+    name: str
+    summary: str
+    """What the model prints, as a noun phrase for model cards."""
+    template: str
+    pattern: str
+    render: Callable[[Solution], str]
+    recognizes: Callable[[str], bool]
+    decide: DecisionRule = by_confidence
+    states_confidence: bool = True
+    """Whether an output carries a probability; otherwise the model itself has weighed the risk."""
+    has_claims: bool = False
+    """Whether an output is a list of claims, each with its own confidence (granularity `claims`)."""
+    states_threshold: bool = False
+    """Whether the prompt tells the model the risk threshold."""

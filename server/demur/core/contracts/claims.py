@@ -1,0 +1,44 @@
+"""The claims contract: a solution in steps, each with its own confidence (arXiv:2512.19920, section 3.3)."""
+
+import re
+
+from demur.core.contracts.base import Contract, Solution, Step
+from demur.core.contracts.patterns import CONTROL, LINE, PROBABILITY, UNTAGGED, WIDE
+
+_TEMPLATE = """{task} First work it out in private. Then write "Solution:" and each step in a tag, with the chance \
+from 0 to 1 that the step is right and what could be wrong with it:
+Solution:
+<Confidence value=0.97 text="small sum">3 + 4 = 7</Confidence>
+<Confidence value=0.6 text="the carry in 7 * 86">7 * 86 = 602</Confidence>
+Answer:602
+The last line is "Answer:" and the final answer.
+
+{question}"""
+
+# No `<`, so that no tag begins inside a step. To allow it where no tag can begin takes a choice inside a counted
+# repetition, which makes xgrammar some hundred times slower for every token.
+_STEP = rf"[!-;=-~{WIDE}][^<{CONTROL}]{{0,119}}"
+_WORRY = rf'[!#-;=?-~{WIDE}][^"<>{CONTROL}]{{0,47}}'
+_CLAIM = rf'<Confidence value={PROBABILITY} text="{_WORRY}">{_STEP}</Confidence>\n'
+
+_TAG = re.compile(r"<confidence\s{1,8}(?:value|text)\s{0,4}=", re.IGNORECASE)
+
+
+def _render(solution: Solution) -> str:
+    """The last step is as sure as the answer."""
+    *others, last = solution.steps
+    steps = [*others, Step(last.text, solution.confidence, last.worry)]
+    tags = [f'<Confidence value={s.confidence} text="{s.worry}">{s.text}</Confidence>' for s in steps]
+    return "\n".join(["Let me see.", "Solution:", *tags, f"Answer:{solution.answer}"])
+
+
+CLAIMS = Contract(
+    name="claims",
+    summary="a solution in steps, each with its own confidence",
+    template=_TEMPLATE,
+    # At most 2 lines, then 1 to 6 claims and the answer.
+    pattern=rf"({LINE}){{0,2}}Solution:\n({_CLAIM}){{1,6}}Answer: {UNTAGGED}",
+    render=_render,
+    recognizes=lambda output: _TAG.search(output) is not None,
+    has_claims=True,
+)

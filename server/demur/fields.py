@@ -1,0 +1,113 @@
+"""Field types of requests, settings and manifests: keys of a registry, bounded mappings, one fault at a time.
+
+A refused request costs no more than an accepted one: validation ends at the first fault of each list, mapping and
+object, so that a body of 1 MiB cannot make a million errors.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    model_validator,
+)
+from pydantic_core import CoreSchema, PydanticKnownError, core_schema
+
+LARGEST_COUNT = 2**31 - 1
+"""Of tokens, samples, choices: what every engine can count to. The operator's limits are lower."""
+LONGEST_NAME = 512
+"""Characters of a field that names something: a caller, a cache, an author."""
+MAX_ENTRIES, LONGEST_KEY, LONGEST_VALUE = 16, 64, 512
+"""Of a mapping of strings, as in OpenAI's `metadata`."""
+
+Count = Annotated[int, Field(ge=1, le=LARGEST_COUNT)]
+Name = Annotated[str, Field(max_length=LONGEST_NAME)]
+
+
+def _few_entries(given: object) -> object:
+    """Counted before the entries are looked at: each wrong one would be an error of its own."""
+    if isinstance(given, dict) and len(given) > MAX_ENTRIES:
+        raise ValueError(f"at most {MAX_ENTRIES} entries, not {len(given)}")
+    return given
+
+
+Strings = Annotated[
+    dict[Annotated[str, Field(max_length=LONGEST_KEY)], Annotated[str, Field(max_length=LONGEST_VALUE)]],
+    Field(max_length=MAX_ENTRIES),
+    BeforeValidator(_few_entries),
+]
+
+
+class KeyOf:
+    """For a string that has to be a key of a registry, or one of `others`: `Annotated[str, KeyOf(CONTRACTS)]`.
+
+    The registry is looked at when a value is validated and when the schema is written, so that entries which were
+    added from outside the package count.
+    """
+
+    def __init__(self, registry: Mapping[str, object], *others: str) -> None:
+        self._registry = registry
+        self._others = others
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return *self._registry, *self._others
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(self._check, core_schema.str_schema(strict=True))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {"type": "string", "enum": [*self.names]}
+
+    def _check(self, name: str) -> str:
+        if name not in self.names:
+            *others, last = map(repr, self.names)
+            expected = f"{', '.join(others)} or {last}" if others else last
+            raise PydanticKnownError("literal_error", {"expected": expected})
+        return name
+
+
+class NotNull:
+    """For a field whose None means "left out": a null over the wire is an error."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_before_validator_function(_refuse_null, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        documented = handler(schema)
+        kept = [kind for kind in documented.pop("anyOf", []) if kind != {"type": "null"}]
+        return {**documented, **(kept[0] if kept else {})}
+
+
+def _refuse_null(value: Any) -> Any:
+    if value is None:
+        raise ValueError("may be left out, but not null")
+    return value
+
+
+def drop_null_defaults(schema: dict[str, Any]) -> None:
+    """What a field is when it is left out is the model's or the operator's choice: the documentation names none."""
+    for described in schema["properties"].values():
+        if "default" in described and described["default"] is None:
+            del described["default"]
+
+
+class BoundedModel(BaseModel):
+    """An object of a request. Unknown fields are errors, of which the first is told."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_unknown_field(cls, given: Any) -> Any:
+        """Without all unknown fields but the first: a hundred thousand would be as many errors."""
+        if not isinstance(given, dict):
+            return given
+        known = {name: given[name] for name in cls.model_fields if name in given}
+        unknown = next((name for name in given if name not in cls.model_fields), None)
+        return known if unknown is None else known | {unknown: given[unknown]}

@@ -1,0 +1,39 @@
+"""The port for engine loaders: from settings to a running engine with the manifest of its model."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from demur.engine.base import Engine
+from demur.engine.critic import OnDemand
+from demur.manifest import Manifest
+
+if TYPE_CHECKING:
+    from demur.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A running engine, the manifest of its model, and the critic where one is served. Whoever gets it closes it."""
+
+    engine: Engine
+    manifest: Manifest
+    critic: OnDemand | None = None
+
+
+class EngineLoader(Protocol):
+    """One kind of engine; the value of `--engine` is its key in `ENGINES`."""
+
+    @property
+    def takes_arguments(self) -> bool:
+        """Whether engine arguments (`--engine-arg`, and what stands after `--`) mean something to it."""
+        ...
+
+    @property
+    def compares_formulas(self) -> bool:
+        """Whether equal answers of a vote are found by algebra, in a process beside the server."""
+        ...
+
+    async def load(self, settings: "Settings", arguments: Mapping[str, Any]) -> Loaded:
+        """Start it, with progress on standard error. Raises CannotLoad."""
+        ...
