@@ -9,11 +9,11 @@ from itertools import product
 from math import exp, fsum, log
 
 import numpy as np
+from bench.populations import POPULATIONS, draw
 from bench.report import publish
 
 from demur.core.metrics import Rows, smece, tally
 from demur.core.selection import RULES, Sample, SelectionRule, select
-from demur.core.simulation import POPULATIONS, draw
 
 SIZES = (4, 16, 64)
 CALIBRATED = tuple(name for name in POPULATIONS if name.startswith("calibrated"))

@@ -13,6 +13,7 @@ from itertools import product
 from math import isnan
 
 import numpy as np
+from bench.populations import POPULATIONS, SampleBatch, draw, right_ones_late
 from bench.report import publish
 from scipy.stats import beta
 
@@ -21,7 +22,6 @@ from demur.core.equivalence import answer_key
 from demur.core.posterior import threshold
 from demur.core.scaling import Problem, scaling_curves
 from demur.core.selection import RULES, Sample, SelectionRule, select
-from demur.core.simulation import POPULATIONS, SampleBatch, draw, right_ones_late
 from demur.core.stopping import Stopping, Vote
 from demur.grading import Grader
 

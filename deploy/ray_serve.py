@@ -56,7 +56,7 @@ class Replica:
         One whose engine is being started again stays: that is quicker than another replica.
         """
         with suppress(EngineRestarting):
-            await self._app.state.context.vitals.check()
+            await self._app.state.context.health.check()
 
     def record_autoscaling_stats(self) -> dict[str, float]:
         """What `BySamples` looks at: samples that run or wait here."""

@@ -25,17 +25,17 @@ class Amount(Protocol):
     def tokens(self) -> int: ...
 
 
-class Door(Protocol):
+class AdmissionState(Protocol):
     """What admission tells about itself."""
 
     @property
-    def room(self) -> Amount: ...
+    def capacity(self) -> Amount: ...
     @property
-    def inside(self) -> Amount: ...
+    def running(self) -> Amount: ...
     @property
-    def waiting_room(self) -> Amount: ...
+    def queue_capacity(self) -> Amount: ...
     @property
-    def waiting(self) -> Amount: ...
+    def queued(self) -> Amount: ...
     @property
     def waiting_requests(self) -> int: ...
 
@@ -150,18 +150,18 @@ class Metrics:
         meaning = "Seconds since the keys in use were last seen to be those of the keys file; 0 without such a file."
         self._watch("demur_keys_age_seconds", meaning, age)
 
-    def watch_admission(self, door: Door) -> None:
+    def watch_admission(self, admission: AdmissionState) -> None:
         """Expose how full the server is, beside its limits."""
         running, waits = "of the requests being answered", "of the requests that wait"
-        self._watch("demur_running_samples", f"Samples {running}.", lambda: door.inside.samples)
-        self._watch("demur_running_samples_limit", "Beyond it requests wait.", lambda: door.room.samples)
-        self._watch("demur_running_tokens", f"Tokens {running}, at most.", lambda: door.inside.tokens)
-        self._watch("demur_running_tokens_limit", "Beyond it requests wait.", lambda: door.room.tokens)
-        self._watch("demur_queued_requests", "Requests that wait.", lambda: door.waiting_requests)
-        self._watch("demur_queued_samples", f"Samples {waits}.", lambda: door.waiting.samples)
-        self._watch("demur_queued_samples_limit", "Beyond it comes a 429.", lambda: door.waiting_room.samples)
-        self._watch("demur_queued_tokens", f"Tokens {waits}, at most.", lambda: door.waiting.tokens)
-        self._watch("demur_queued_tokens_limit", "Beyond it comes a 429.", lambda: door.waiting_room.tokens)
+        self._watch("demur_running_samples", f"Samples {running}.", lambda: admission.running.samples)
+        self._watch("demur_running_samples_limit", "Beyond it requests wait.", lambda: admission.capacity.samples)
+        self._watch("demur_running_tokens", f"Tokens {running}, at most.", lambda: admission.running.tokens)
+        self._watch("demur_running_tokens_limit", "Beyond it requests wait.", lambda: admission.capacity.tokens)
+        self._watch("demur_queued_requests", "Requests that wait.", lambda: admission.waiting_requests)
+        self._watch("demur_queued_samples", f"Samples {waits}.", lambda: admission.queued.samples)
+        self._watch("demur_queued_samples_limit", "Beyond it comes a 429.", lambda: admission.queue_capacity.samples)
+        self._watch("demur_queued_tokens", f"Tokens {waits}, at most.", lambda: admission.queued.tokens)
+        self._watch("demur_queued_tokens_limit", "Beyond it comes a 429.", lambda: admission.queue_capacity.tokens)
 
     def _watch(self, name: str, meaning: str, value: Callable[[], float]) -> None:
         Gauge(name, meaning, registry=self.registry).set_function(value)

@@ -14,8 +14,8 @@ import pytest
 from fastapi import FastAPI
 
 from demur.api.app import create_app
-from demur.engine.critic import ScriptedCritic
 from demur.engine.scripted import ScriptedEngine
+from demur.engine.scripted_critic import ScriptedCritic
 from demur.manifest import Manifest
 from demur.settings import Settings
 from live import serving

@@ -8,7 +8,7 @@ import pytest
 
 from demur.answering.deadline import Deadline
 from demur.answering.errors import DeadlineExceeded
-from demur.api.admission import Admission, Load
+from demur.api.admission import Admission, Cost
 from demur.api.errors import ApiError
 from demur.engine.scripted import Gate, Script, ScriptedEngine
 from demur.observability import Metrics
@@ -20,7 +20,7 @@ WIDE = 10**9
 class Door:
     """An admission whose visitors stay until they are told to leave; `inside` are their names, oldest first."""
 
-    def __init__(self, room: Load, waiting_room: Load) -> None:
+    def __init__(self, room: Cost, waiting_room: Cost) -> None:
         self.admission = Admission(room, waiting_room, Metrics())
         self.inside: list[str] = []
         self.refused: dict[str, int] = {}
@@ -29,7 +29,7 @@ class Door:
 
     async def come(self, name: str, samples: int = 1, tokens: int = 1, caller: str = "", at_most: int | None = None):
         """A visitor with a name of its own comes; returns once it is inside, in line, or gone."""
-        self._visits.append(asyncio.create_task(self._visit(name, Load(samples, tokens), caller, at_most)))
+        self._visits.append(asyncio.create_task(self._visit(name, Cost(samples, tokens), caller, at_most)))
         await self.settle()
 
     async def leave(self, name: str) -> None:
@@ -51,7 +51,7 @@ class Door:
             await self.settle()
         await asyncio.gather(*self._visits, return_exceptions=True)
 
-    async def _visit(self, name: str, load: Load, caller: str, at_most: int | None) -> None:
+    async def _visit(self, name: str, load: Cost, caller: str, at_most: int | None) -> None:
         try:
             async with self.admission.admitted(caller, load, Deadline(60), at_most=at_most):
                 self.inside.append(name)
@@ -67,10 +67,10 @@ class Door:
 
 def play(scene, room: tuple[int, int], waiting_room: tuple[int, int]) -> None:
     async def whole() -> None:
-        door = Door(Load(*room), Load(*waiting_room))
+        door = Door(Cost(*room), Cost(*waiting_room))
         await scene(door)
         await door.all_leave()
-        assert (door.admission.inside, door.admission.waiting) == (Load(), Load())
+        assert (door.admission.running, door.admission.queued) == (Cost(), Cost())
         assert door.admission.waiting_requests == 0
 
     asyncio.run(whole())
@@ -180,7 +180,7 @@ def test_who_gives_up_frees_its_place() -> None:
         await door.come("blocks", 4)
         await door.come("behind", 1)
         await door.give_up(1)
-        assert door.admission.waiting == Load(1, 1)
+        assert door.admission.queued == Cost(1, 1)
         await door.give_up(0)
         assert door.inside == ["behind"]
 
@@ -206,12 +206,12 @@ def test_admitted_and_given_up_in_the_same_moment() -> None:
 
 def test_closing_tells_those_who_wait_and_emptying_those_inside() -> None:
     async def scene() -> None:
-        admission = Admission(Load(1, WIDE), Load(8, WIDE), Metrics())
+        admission = Admission(Cost(1, WIDE), Cost(8, WIDE), Metrics())
         told: list[int] = []
 
         async def work() -> None:
             deadline = Deadline(60)
-            async with admission.admitted("", Load(1, 1), deadline):
+            async with admission.admitted("", Cost(1, 1), deadline):
                 await deadline.bound(asyncio.Event().wait())
 
         async def tell(task: asyncio.Task[None]) -> None:
@@ -226,7 +226,7 @@ def test_closing_tells_those_who_wait_and_emptying_those_inside() -> None:
         await tell(waits)
         await tell(asyncio.create_task(work()))
         assert (told, inside.done()) == ([503, 503], False)
-        admission.empty()
+        admission.abort_running()
         await tell(inside)
         assert told == [503, 503, 503]
 
@@ -235,13 +235,13 @@ def test_closing_tells_those_who_wait_and_emptying_those_inside() -> None:
 
 def test_the_deadline_holds_while_waiting() -> None:
     async def scene() -> None:
-        admission = Admission(Load(1, WIDE), Load(8, WIDE), Metrics())
+        admission = Admission(Cost(1, WIDE), Cost(8, WIDE), Metrics())
         async with AsyncExitStack() as stack:
-            await stack.enter_async_context(admission.admitted("", Load(1, 1), Deadline(60)))
+            await stack.enter_async_context(admission.admitted("", Cost(1, 1), Deadline(60)))
             with pytest.raises(DeadlineExceeded):
-                await stack.enter_async_context(admission.admitted("", Load(1, 1), Deadline(0.01)))
-            assert admission.waiting == Load()
-        assert admission.inside == Load()
+                await stack.enter_async_context(admission.admitted("", Cost(1, 1), Deadline(0.01)))
+            assert admission.queued == Cost()
+        assert admission.running == Cost()
 
     asyncio.run(scene())
 

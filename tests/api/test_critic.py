@@ -6,8 +6,9 @@ import math
 import pytest
 
 from demur.engine.base import EngineDead, EngineError
-from demur.engine.critic import CriticUnavailable, ScriptedCritic
+from demur.engine.critic import CriticUnavailable
 from demur.engine.scripted import END, Script, ScriptedEngine
+from demur.engine.scripted_critic import ScriptedCritic
 
 RESPONSE = "canary-reason two rows\nAnswer: canary-answer\nConfidence: 0.9"
 CLAIMS = 'private\nSolution:\n<Confidence value=0.9 text="why">canary-step</Confidence>\nAnswer:canary-answer'

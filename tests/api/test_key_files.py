@@ -17,9 +17,9 @@ from typing import Any
 import httpx
 import pytest
 
-from demur.keys import Key, KeyFile, KeyRing, KeysError, make_key
+from demur.keys import ApiKeyStore, Key, KeyFile, KeysError, make_key
 from demur.keys.file import MOST_BYTES, MOST_KEYS
-from demur.keys.ring import MAX_AGE
+from demur.keys.store import MAX_AGE
 
 OTHER = 12345
 """A user who is not the one that runs the tests."""
@@ -49,7 +49,7 @@ def revoke_all(file: Path) -> None:
     KeyFile(file).change(lambda keys: ())
 
 
-def found(ring: KeyRing, text: str) -> Key | None:
+def found(ring: ApiKeyStore, text: str) -> Key | None:
     asyncio.run(ring.refresh())
     key = ring.find(text)
     return key if key is not None and ring.trusts(key) else None
@@ -74,7 +74,7 @@ def test_a_revocation_by_any_name_reaches_a_server_that_reads_another(file: Path
     names = linked(file)
     for name in names:
         text = add(name)
-        rings = [KeyRing(each) for each in (file, *names)]
+        rings = [ApiKeyStore(each) for each in (file, *names)]
         revoke_all(name)
         assert [found(ring, text) for ring in rings] == [None] * len(rings)
     assert [name.is_symlink() for name in names[:3]] == [True] * 3
@@ -83,7 +83,7 @@ def test_a_revocation_by_any_name_reaches_a_server_that_reads_another(file: Path
 def test_a_new_file_comes_where_a_dangling_link_points(file: Path) -> None:
     (file.parent / "link").symlink_to(file)
     text = add(file.parent / "link")
-    assert found(KeyRing(file), text)
+    assert found(ApiKeyStore(file), text)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
@@ -125,7 +125,7 @@ def test_who_cannot_keep_the_owner_changes_nothing_and_is_told(tmp_path: Path) -
     assert all(words in done.stderr for words in ("nothing was changed", "root", str(file)))
     assert (file.read_bytes(), file.stat()) == before
     assert sorted(path.name for path in folder.iterdir()) == ["keys.json", "keys.json.lock"]
-    assert found(KeyRing(file), text)
+    assert found(ApiKeyStore(file), text)
 
 
 def test_a_hard_link_would_keep_the_old_keys(file: Path) -> None:
@@ -133,7 +133,7 @@ def test_a_hard_link_would_keep_the_old_keys(file: Path) -> None:
     os.link(file, file.parent / "other")
     with pytest.raises(KeysError, match="hard links"):
         revoke_all(file)
-    assert found(KeyRing(file), text)
+    assert found(ApiKeyStore(file), text)
 
 
 def test_a_kubernetes_secret_is_changed_where_it_comes_from(tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def test_a_kubernetes_secret_is_changed_where_it_comes_from(tmp_path: Path) -> N
     (tmp_path / "keys.json").symlink_to("..data/keys.json")
     with pytest.raises(KeysError, match="Kubernetes"):
         revoke_all(tmp_path / "keys.json")
-    assert found(KeyRing(tmp_path / "keys.json"), text)
+    assert found(ApiKeyStore(tmp_path / "keys.json"), text)
 
 
 def test_a_secret_that_is_swapped_is_read_again(tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_a_secret_that_is_swapped_is_read_again(tmp_path: Path) -> None:
     before, after = (add(tmp_path / name / "keys.json") for name in ("..1", "..2"))
     (tmp_path / "..data").symlink_to("..1")
     (tmp_path / "keys.json").symlink_to("..data/keys.json")
-    ring = KeyRing(tmp_path / "keys.json")
+    ring = ApiKeyStore(tmp_path / "keys.json")
     assert [bool(found(ring, text)) for text in (before, after)] == [True, False]
     (tmp_path / "..data_tmp").symlink_to("..2")
     os.replace(tmp_path / "..data_tmp", tmp_path / "..data")
@@ -160,7 +160,7 @@ def test_a_secret_that_is_swapped_is_read_again(tmp_path: Path) -> None:
 
 def test_a_loop_of_links_is_one_line(file: Path) -> None:
     file.symlink_to(file)
-    for work in (lambda: KeyRing(file), lambda: revoke_all(file)):
+    for work in (lambda: ApiKeyStore(file), lambda: revoke_all(file)):
         with pytest.raises(KeysError, match=r"circle|symbolic"):
             work()
 
@@ -200,7 +200,7 @@ def test_a_mounted_file_that_is_replaced_outside_is_said_to_be_old(file: Path, c
     """What such a mount goes on to show has no name any more; so has an open file that was replaced."""
     clock, text = Clock(), add(file)
     with open(file) as inside:
-        ring = KeyRing(Path(f"/proc/self/fd/{inside.fileno()}"), clock=clock)
+        ring = ApiKeyStore(Path(f"/proc/self/fd/{inside.fileno()}"), clock=clock)
         assert found(ring, text)
         revoke_all(file)
         clock.now += MAX_AGE + 1
@@ -252,7 +252,7 @@ BAD: list[tuple[Callable[[Path], object], str]] = [
 @pytest.mark.parametrize(("make_bad", "words"), BAD, ids=[words for _, words in BAD])
 def test_what_is_no_file_of_keys_is_refused_at_once(file: Path, make_bad: Callable, words: str) -> None:
     make_bad(file)
-    for work in (lambda: KeyRing(file), lambda: KeyFile(file).read(), lambda: revoke_all(file)):
+    for work in (lambda: ApiKeyStore(file), lambda: KeyFile(file).read(), lambda: revoke_all(file)):
         with pytest.raises(KeysError, match=words) as refused:
             work()
         assert str(refused.value).isprintable()
@@ -269,13 +269,13 @@ def test_a_running_server_is_not_held_up_by_it(make, file: Path, make_bad: Calla
     assert [ask(server, text).status_code for _ in range(3)] == [200] * 3
     clock.now += 2
     assert ask(server, text).status_code == 200
-    told = [record.getMessage() for record in caplog.records if record.name == "demur.keys.ring"]
+    told = [record.getMessage() for record in caplog.records if record.name == "demur.keys.store"]
     assert told.count("the keys were not read again") == 1
 
 
 def test_text_in_the_environment_is_bounded_too() -> None:
     with pytest.raises(KeysError, match="larger than"):
-        KeyRing(text=" " * (MOST_BYTES + 1))
+        ApiKeyStore(text=" " * (MOST_BYTES + 1))
 
 
 def test_the_most_keys_are_taken(file: Path) -> None:
@@ -334,7 +334,7 @@ def test_a_mount_that_hangs_holds_nobody_up_for_long(file: Path, caplog) -> None
     """One wait that is bounded, then none: the event loop runs on, and the keys grow old."""
     clock, text = Clock(), add(file)
     path: Any = Hanging(file)
-    ring = KeyRing(path, clock=clock)
+    ring = ApiKeyStore(path, clock=clock)
 
     async def use() -> None:
         path.answers.clear()
@@ -377,7 +377,7 @@ class Late:
 def test_a_look_that_began_before_a_key_was_revoked_opens_nothing(file: Path) -> None:
     text = add(file)
     path: Any = Late(file)
-    ring = KeyRing(path)
+    ring = ApiKeyStore(path)
 
     async def use() -> None:
         path.holds = True
@@ -401,7 +401,7 @@ def test_a_file_that_vanishes_shows_though_nobody_asks(run, file: Path, caplog) 
 
     async def told() -> None:
         async with httpx.AsyncClient(base_url=server.url) as client:
-            while not any(record.name == "demur.keys.ring" for record in caplog.records):
+            while not any(record.name == "demur.keys.store" for record in caplog.records):
                 await client.get("/health")
 
     asyncio.run(asyncio.wait_for(told(), 10))

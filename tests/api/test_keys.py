@@ -17,7 +17,7 @@ import httpx
 import pytest
 
 from demur.engine.scripted import Gate, Script, ScriptedEngine
-from demur.keys import Key, KeyFile, KeyRing, KeysError, make_key
+from demur.keys import ApiKeyStore, Key, KeyFile, KeysError, make_key
 from demur.observability import JsonFormatter
 from demur.serving.command import run as serve
 
@@ -115,22 +115,22 @@ def test_a_file_that_broke_leaves_the_keys_as_they_were(make, file, caplog, brok
         file.write_text(broken)
     assert ask(server, shown).status_code == 200
     assert ask(server, shown).status_code == 200
-    assert [record.levelname for record in caplog.records if record.name == "demur.keys.ring"] == ["ERROR"]
+    assert [record.levelname for record in caplog.records if record.name == "demur.keys.store"] == ["ERROR"]
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"keys": [{"id": "1"}]}', '{"keys": [], "more": 1}'])
 def test_keys_that_cannot_be_read_stop_the_start(file, text) -> None:
     file.write_text(text)
     with pytest.raises(KeysError, match=re.escape(str(file))):
-        KeyRing(file)
+        ApiKeyStore(file)
     with pytest.raises(KeysError, match="DEMUR_KEYS"):
-        KeyRing(text=text)
+        ApiKeyStore(text=text)
 
 
 def test_two_keys_with_one_id_are_refused() -> None:
     key = make_key("one")[0].model_dump()
     with pytest.raises(KeysError, match="same id"):
-        KeyRing(text=json.dumps({"keys": [key, key]}))
+        ApiKeyStore(text=json.dumps({"keys": [key, key]}))
 
 
 def test_the_file_holds_a_hash_and_only_its_owner_may_read_it(file) -> None:

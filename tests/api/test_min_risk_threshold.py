@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from demur.engine.critic import ScriptedCritic
 from demur.engine.scripted import ScriptedEngine
-from demur.keys import KeyFile, KeyRing, KeysError, make_key
+from demur.engine.scripted_critic import ScriptedCritic
+from demur.keys import ApiKeyStore, KeyFile, KeysError, make_key
 from demur.settings import Settings
 
 PATHS = ["/v1/answers", "/v1/chat/completions"]
@@ -138,7 +138,7 @@ def test_only_a_probability_is_one(value) -> None:
         make_key("x", min_risk_threshold=value)
     text = json.dumps({"keys": [make_key("x")[0].model_dump() | {"min_risk_threshold": value}]})
     with pytest.raises(KeysError, match=r"min_risk_threshold|JSON"):
-        KeyRing(text=text)
+        ApiKeyStore(text=text)
     if not isinstance(value, str | bool):
         with pytest.raises(ValidationError):
             Settings.model_validate({"min_risk_threshold": value})
@@ -154,7 +154,7 @@ def test_the_command_makes_and_lists_it(file, capsys) -> None:
 
     assert command("create", "team a", "--min-risk-threshold", "0.8") == 0
     text = capsys.readouterr().out.strip()
-    found = KeyRing(file).find(text)
+    found = ApiKeyStore(file).find(text)
     assert found is not None
     assert found.min_risk_threshold == 0.8
     assert command("list") == 0

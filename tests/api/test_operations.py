@@ -56,7 +56,7 @@ def test_ready_says_what_the_watch_saw_and_looks_at_nothing(run) -> None:
         assert server.engine.looks < 25
         server.engine.refuses = True
         with pytest.raises(EngineOverloaded):
-            asyncio.run(server.app.state.context.vitals.check())
+            asyncio.run(server.app.state.context.health.check())
         looks = server.engine.looks
         refused = client.get("/ready")
         assert (refused.status_code, refused.json()["error"]["type"]) == (429, "rate_limited")
@@ -66,8 +66,8 @@ def test_ready_says_what_the_watch_saw_and_looks_at_nothing(run) -> None:
 def test_death_is_told_once_and_stays(make) -> None:
     server = make(ScriptedEngine({"q": Script([RESPONSE], error=EngineDead("no more memory"))}))
     told: list[str] = []
-    vitals = server.app.state.context.vitals
-    vitals.on_death(lambda: told.append(vitals.cause_of_death))
+    health = server.app.state.context.health
+    health.on_death(lambda: told.append(health.cause_of_death))
     assert server.ask("q").status_code == 503
     assert server.ask("q").status_code == 503
     assert server.call("GET", "/ready").status_code == 503
@@ -86,7 +86,7 @@ def test_death_is_noticed_without_any_request(run) -> None:
 
     async def wait() -> None:
         loop = asyncio.get_running_loop()
-        server.app.state.context.vitals.on_death(lambda: loop.call_soon_threadsafe(noticed.set))
+        server.app.state.context.health.on_death(lambda: loop.call_soon_threadsafe(noticed.set))
         server.engine.die()
         await asyncio.wait_for(noticed.wait(), 10)
 

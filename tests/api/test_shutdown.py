@@ -59,7 +59,7 @@ def test_sigterm_finishes_what_it_can_and_tells_the_rest() -> None:
                     )
 
                 asking = {"slow": ask("slow"), "stream": ask("slow", stream=True), "quick": ask("quick")}
-                while admission.inside.samples < 3:
+                while admission.running.samples < 3:
                     await client.get(f"{address}/health")
                 asking |= {"waits": ask("quick"), "waits to stream": ask("quick", stream=True)}
                 while admission.waiting_requests < 2:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from demur.engine.critic import ScriptedCritic
 from demur.engine.scripted import Script, ScriptedEngine
+from demur.engine.scripted_critic import ScriptedCritic
 
 VECTORS = Path(__file__).parents[1] / "vectors"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from demur.engine.critic import ScriptedCritic
+from demur.engine.scripted_critic import ScriptedCritic
 
 pytestmark = pytest.mark.browser
 

@@ -34,7 +34,6 @@ def test_a_tie_answers():
     assert o.abstention.tolist() == [0, 0.25, 0.75, 1]
     assert np.array_equal(o.true_positive, [0.5, 2 / 3, 1, math.nan], equal_nan=True)
     assert np.array_equal(o.false_negative, [math.nan, 0, 1 / 3, 0.5], equal_nan=True)
-    assert np.array_equal(o.snr, [1, 2, math.nan, math.nan], equal_nan=True)
 
 
 def test_integrals_over_t_give_the_closed_form():

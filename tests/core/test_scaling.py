@@ -4,12 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
+from bench.populations import POPULATIONS, Population, draw
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from demur.core.scaling import Problem, best_at, chosen_right, scaling_curves
 from demur.core.selection import RULES, Sample, select
-from demur.core.simulation import POPULATIONS, Population, draw
 
 ANSWERS = st.sampled_from(["a", "b", "c", None])
 BALLOTS = st.lists(st.tuples(ANSWERS, st.none() | st.sampled_from([0.0, 0.1, 0.2, 0.3, 1.0])), min_size=1, max_size=7)

@@ -5,13 +5,13 @@ from math import comb, exp, isnan, lgamma
 
 import numpy as np
 import pytest
+from bench.populations import POPULATIONS, draw
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta
 
 from demur.core.posterior import MARGIN, flip, overtakes, threshold
 from demur.core.selection import RULES, Sample, SelectionRule, select
-from demur.core.simulation import POPULATIONS, draw
 from demur.core.stopping import Stopping, Vote, cannot_reach_threshold, decided
 
 ANY_RULE = pytest.mark.parametrize("rule", RULES)

@@ -6,9 +6,10 @@ import math
 import pytest
 
 from demur.engine.base import EngineDead, EngineRestarting, Message, Prompt, Sampling
-from demur.engine.critic import Critic, CriticUnavailable, OnDemand, ScriptedCritic, Spelling
+from demur.engine.critic import Critic, CriticUnavailable, OnDemand, Spelling
 from demur.engine.restarting import Restarts
 from demur.engine.scripted import END, ScriptedEngine, piece_of, token_of, words
+from demur.engine.scripted_critic import ScriptedCritic
 from demur.manifest import Critic as Described
 
 

@@ -68,7 +68,7 @@ def test_only_one_token_is_left_and_requests_without_a_seed_are_left_alone():
 
 def test_a_seed_that_nobody_can_draw_with_is_refused_by_name():
     from demur.engine.base import RequestRefused, Sampling
-    from demur.engine.vllm.translating import sampling_params
+    from demur.engine.vllm.convert import sampling_params
 
     with pytest.raises(RequestRefused) as caught:
         sampling_params(Sampling(max_tokens=1, seed=0), "none")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from demur.engine.base import EngineError
-from demur.engine.vllm.spelling import pieces
+from demur.engine.vllm.detokenize import pieces
 
 TEXTS = ["Answer: 4\nConfidence: 0.35", "  spaces  inside ", "naïve 🥚🥚 日本", "e\u0301"]
 

@@ -6,8 +6,8 @@ import re
 import pytest
 
 from demur.api.app import create_app
-from demur.engine.critic import ScriptedCritic
 from demur.engine.scripted import Script, ScriptedEngine
+from demur.engine.scripted_critic import ScriptedCritic
 from demur.evaluation.row_files import read_rows
 from demur.manifest import Manifest
 from demur.settings import Settings

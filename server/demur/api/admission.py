@@ -1,8 +1,8 @@
-"""Who may start now, who waits and who is turned away: bounded in samples and tokens, fair between callers.
+"""Admission control: which requests start, wait or are refused; bounded in samples and tokens, fair between callers.
 
 A request with 64 samples is not one with a single sample, so requests are not what is counted. What does not fit
-waits in a line of its caller's own. The lines take turns by the tokens they were served, so that a caller who floods
-the server waits behind itself only; when the waiting room is full, the longest line loses its last.
+waits in a queue of its caller's own. The queues take turns by the tokens they were served, so that a caller who floods
+the server waits behind itself only; when the queues are full, the longest one loses its last request.
 """
 
 import asyncio
@@ -23,32 +23,32 @@ _NEWEST = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
-    """Work, or room for it. `tokens` are the most that may be read and written."""
+class Cost:
+    """The cost of work, or a capacity for it. `tokens` are the most that may be read and written."""
 
     samples: int = 0
     tokens: int = 0
 
-    def __add__(self, other: "Load") -> "Load":
-        return Load(self.samples + other.samples, self.tokens + other.tokens)
+    def __add__(self, other: "Cost") -> "Cost":
+        return Cost(self.samples + other.samples, self.tokens + other.tokens)
 
-    def __sub__(self, other: "Load") -> "Load":
-        return Load(self.samples - other.samples, self.tokens - other.tokens)
+    def __sub__(self, other: "Cost") -> "Cost":
+        return Cost(self.samples - other.samples, self.tokens - other.tokens)
 
-    def fits(self, room: "Load") -> bool:
-        return self.samples <= room.samples and self.tokens <= room.tokens
+    def fits(self, capacity: "Cost") -> bool:
+        return self.samples <= capacity.samples and self.tokens <= capacity.tokens
 
-    def share(self, room: "Load") -> float:
-        """Of `room`, whichever of the two is scarcer."""
-        return max(self.samples / max(room.samples, 1), self.tokens / max(room.tokens, 1))
+    def share(self, capacity: "Cost") -> float:
+        """The share of `capacity` that this takes, of whichever of the two is scarcer."""
+        return max(self.samples / max(capacity.samples, 1), self.tokens / max(capacity.tokens, 1))
 
 
 @dataclass(slots=True, eq=False)
 class Ticket:
-    """One request at the door. `turn` is what its line had been served when it came, in tokens."""
+    """One request that asks to be admitted. `turn` is what its queue had been served when it came, in tokens."""
 
     caller: str
-    load: Load
+    cost: Cost
     at_most: int | None
     turn: int = 0
     queued: bool = False
@@ -57,26 +57,26 @@ class Ticket:
 
 
 @dataclass(slots=True, eq=False)
-class Line:
-    """The requests of one caller that wait, and what they come to."""
+class CallerQueue:
+    """The queued requests of one caller, and what they cost together."""
 
     tickets: deque[Ticket] = field(default_factory=deque[Ticket])
-    load: Load = Load()
+    cost: Cost = Cost()
 
 
 class Admission:
-    """The door of one server. `room` is for what the engine works on, `waiting_room` for what waits for it.
+    """The admission state of one server: `capacity` bounds the engine's work, `queue_capacity` what waits for it.
 
-    A request larger than the whole room starts when nothing else runs.
+    A request larger than the whole capacity starts when nothing else runs.
     """
 
-    def __init__(self, room: Load, waiting_room: Load, metrics: Metrics) -> None:
-        self.room = room
-        self.waiting_room = waiting_room
-        self.inside = Load()
-        self.waiting = Load()
+    def __init__(self, capacity: Cost, queue_capacity: Cost, metrics: Metrics) -> None:
+        self.capacity = capacity
+        self.queue_capacity = queue_capacity
+        self.running = Cost()
+        self.queued = Cost()
         self._metrics = metrics
-        self._lines: dict[str, Line] = {}
+        self._queues: dict[str, CallerQueue] = {}
         self._served: dict[str, int] = {}
         self._now_serving = 0
         self._samples_of: dict[str, int] = {}
@@ -86,20 +86,20 @@ class Admission:
 
     @property
     def waiting_requests(self) -> int:
-        return sum(len(line.tickets) for line in self._lines.values())
+        return sum(len(queue.tickets) for queue in self._queues.values())
 
     @asynccontextmanager
     async def admitted(
-        self, caller: str, load: Load, deadline: Deadline, *, at_most: int | None = None
+        self, caller: str, cost: Cost, deadline: Deadline, *, at_most: int | None = None
     ) -> AsyncGenerator[None, None]:
         """Inside, the work may be done. `at_most` is how many samples this caller may have running at once.
 
-        Raises ApiError 429 at once when there is no room to wait either, 503 when the server stops, and what
+        Raises ApiError 429 at once when the queues are full too, 503 when the server stops, and what
         `deadline` raises.
         """
         clock = asyncio.get_running_loop().time
-        ticket, came = Ticket(caller, load, at_most), clock()
-        self._line_up(ticket)
+        ticket, came = Ticket(caller, cost, at_most), clock()
+        self._enqueue(ticket)
         try:
             await deadline.bound(ticket.admitted)
             self._metrics.queue_seconds.observe(clock() - came)
@@ -110,99 +110,99 @@ class Admission:
             self._leave(ticket)
 
     def close(self) -> None:
-        """The server stops: everybody who waits or comes from now on is told so, who is inside stays."""
+        """Refuse queued and new requests because the server stops; running ones go on."""
         self._closed = True
-        for line in list(self._lines.values()):
-            for ticket in list(line.tickets):
-                self._turn_away(ticket, stopping(), "stopping")
+        for queue in list(self._queues.values()):
+            for ticket in list(queue.tickets):
+                self._refuse(ticket, stopping(), "stopping")
 
-    def empty(self) -> None:
-        """End what is still inside, and tell it why."""
+    def abort_running(self) -> None:
+        """End the running requests with an error that says why."""
         for deadline in self._deadlines:
             deadline.end(stopping())
 
-    def _line_up(self, ticket: Ticket) -> None:
+    def _enqueue(self, ticket: Ticket) -> None:
         if self._closed:
             self._metrics.refused.labels("stopping").inc()
             raise stopping()
         ticket.turn = max(self._now_serving, self._served.get(ticket.caller, 0))
-        self._served[ticket.caller] = ticket.turn + ticket.load.tokens
+        self._served[ticket.caller] = ticket.turn + ticket.cost.tokens
         self._join(ticket)
         self._admit()
-        if ticket.queued and not ticket.load.fits(self.waiting_room):
-            self._turn_away(ticket, self._busy(), "queue_full")
-        while not self.waiting.fits(self.waiting_room):
-            longest = max(self._lines.values(), key=lambda line: line.load.share(self.waiting_room))
+        if ticket.queued and not ticket.cost.fits(self.queue_capacity):
+            self._refuse(ticket, self._busy(), "queue_full")
+        while not self.queued.fits(self.queue_capacity):
+            longest = max(self._queues.values(), key=lambda queue: queue.cost.share(self.queue_capacity))
             last = longest.tickets[-1]
-            self._turn_away(last, self._busy(), "queue_full" if last is ticket else "pushed_out")
+            self._refuse(last, self._busy(), "queue_full" if last is ticket else "pushed_out")
         self._admit()
         if ticket.admitted.done():
             ticket.admitted.result()
 
     def _admit(self) -> None:
-        """Let in whoever's turn it is, as long as there is room. Nobody overtakes a request that waits for room."""
+        """Start whoever's turn it is while there is capacity. Nobody overtakes a request that waits for capacity."""
         while (ticket := self._next()) is not None:
-            if self.inside.samples and not (self.inside + ticket.load).fits(self.room):
+            if self.running.samples and not (self.running + ticket.cost).fits(self.capacity):
                 return
             self._now_serving = max(self._now_serving, ticket.turn)
-            self._step_out(ticket)
+            self._dequeue(ticket)
             ticket.started = asyncio.get_running_loop().time()
-            self.inside += ticket.load
-            self._samples_of[ticket.caller] = self._samples_of.get(ticket.caller, 0) + ticket.load.samples
+            self.running += ticket.cost
+            self._samples_of[ticket.caller] = self._samples_of.get(ticket.caller, 0) + ticket.cost.samples
             ticket.admitted.set_result(None)
 
     def _next(self) -> Ticket | None:
-        """The head of the line that was served least, of those whose caller has not too much running."""
-        heads = (line.tickets[0] for line in self._lines.values())
+        """The head of the queue that was served least, of those whose caller has not too much running."""
+        heads = (queue.tickets[0] for queue in self._queues.values())
         return min(filter(self._may_have_more, heads), key=lambda ticket: ticket.turn, default=None)
 
     def _may_have_more(self, ticket: Ticket) -> bool:
         running = self._samples_of.get(ticket.caller, 0)
-        return ticket.at_most is None or not running or running + ticket.load.samples <= ticket.at_most
+        return ticket.at_most is None or not running or running + ticket.cost.samples <= ticket.at_most
 
     def _leave(self, ticket: Ticket) -> None:
         """Whatever became of it: done, turned away, or given up by the caller."""
         if ticket.started is not None:
             seconds = asyncio.get_running_loop().time() - ticket.started
             self._usual_seconds += _NEWEST * (seconds - self._usual_seconds)
-            self.inside -= ticket.load
-            self._samples_of[ticket.caller] -= ticket.load.samples
+            self.running -= ticket.cost
+            self._samples_of[ticket.caller] -= ticket.cost.samples
             if not self._samples_of[ticket.caller]:
                 del self._samples_of[ticket.caller]
         elif ticket.queued:
-            self._step_out(ticket)
+            self._dequeue(ticket)
         elif not ticket.admitted.cancelled():
             ticket.admitted.exception()  # seen, even if whoever waited for it went away in the same moment
         self._admit()
 
-    def _turn_away(self, ticket: Ticket, error: ApiError, reason: str) -> None:
-        """Only ever the last of its line, or the whole line."""
+    def _refuse(self, ticket: Ticket, error: ApiError, reason: str) -> None:
+        """Only ever the last of its queue, or the whole queue."""
         self._metrics.refused.labels(reason).inc()
         self._served[ticket.caller] = ticket.turn
-        self._step_out(ticket)
+        self._dequeue(ticket)
         if not ticket.admitted.done():
             ticket.admitted.set_exception(error)
 
     def _join(self, ticket: Ticket) -> None:
-        line = self._lines.setdefault(ticket.caller, Line())
-        line.tickets.append(ticket)
-        line.load += ticket.load
-        self.waiting += ticket.load
+        queue = self._queues.setdefault(ticket.caller, CallerQueue())
+        queue.tickets.append(ticket)
+        queue.cost += ticket.cost
+        self.queued += ticket.cost
         ticket.queued = True
 
-    def _step_out(self, ticket: Ticket) -> None:
-        line = self._lines[ticket.caller]
-        line.tickets.remove(ticket)
-        line.load -= ticket.load
-        self.waiting -= ticket.load
+    def _dequeue(self, ticket: Ticket) -> None:
+        queue = self._queues[ticket.caller]
+        queue.tickets.remove(ticket)
+        queue.cost -= ticket.cost
+        self.queued -= ticket.cost
         ticket.queued = False
-        if not line.tickets:
-            del self._lines[ticket.caller]
-        if not self._lines:  # who was served how much matters only while somebody waits
+        if not queue.tickets:
+            del self._queues[ticket.caller]
+        if not self._queues:  # who was served how much matters only while somebody waits
             self._served.clear()
             self._now_serving = 0
 
     def _busy(self) -> ApiError:
-        waits = self._usual_seconds * (1 + self.waiting.share(self.room))
+        waits = self._usual_seconds * (1 + self.queued.share(self.capacity))
         pause = min(max(math.ceil(waits), SHORTEST_PAUSE), LONGEST_PAUSE)
         return ApiError(429, "rate_limited", "the server is busy; try again later", headers={"retry-after": str(pause)})

@@ -10,9 +10,9 @@ from pydantic import TypeAdapter
 
 from demur.answering import ActiveRequest, Answer, Event, Final, new_id
 from demur.answering.events import ClaimGiven, Delta, Progress, Reset, SampleDone
-from demur.api.callers import KeyedRoute
+from demur.api.auth import KeyedRoute
 from demur.api.context import Context, Shared
-from demur.api.documented import errors, one_of_events, streamed
+from demur.api.openapi import errors, one_of_events, streamed
 from demur.api.schemas import AnswerRequest
 from demur.api.streams import EventStream, frame, unless_disconnected
 

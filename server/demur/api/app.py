@@ -16,18 +16,18 @@ from starlette.exceptions import HTTPException
 import demur
 from demur.answering import Answerer, AnsweringError
 from demur.api import answers, docs, models, operations, web
-from demur.api.admission import Admission, Load
-from demur.api.boundary import Boundary
-from demur.api.callers import Callers
+from demur.api.admission import Admission, Cost
+from demur.api.auth import Authenticator
 from demur.api.chat import routes as chat
 from demur.api.context import Context
 from demur.api.errors import ApiError, error_response
+from demur.api.health import EngineHealth
+from demur.api.middleware import RequestMiddleware
 from demur.api.streams import cancel
-from demur.api.vitals import Vitals
 from demur.engine.base import Engine, EngineError
 from demur.engine.critic import Critic
 from demur.grading import Grader
-from demur.keys import KeyRing
+from demur.keys import ApiKeyStore
 from demur.manifest import Manifest
 from demur.observability import Metrics, UpstreamState
 from demur.settings import Settings
@@ -78,7 +78,7 @@ def create_app(
 
     Raises KeysError when the settings name keys that cannot be read.
 
-    `app.state.context.vitals.on_death` takes what has to happen when the engine dies.
+    `app.state.context.health.on_death` takes what has to happen when the engine dies.
     """
     settings = settings or Settings()
     context = _context(Answerer(engine, manifest, settings, grader=grader, critic=critic), clock)
@@ -106,35 +106,35 @@ def create_app(
         web.add_page(app, folder)
     for kind in (ApiError, AnsweringError, EngineError, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, _reply_with_error)
-    app.add_middleware(Boundary, metrics=context.metrics, settings=settings, tracer=tracer)
+    app.add_middleware(RequestMiddleware, metrics=context.metrics, settings=settings, tracer=tracer)
     return app
 
 
 def _context(answerer: Answerer, clock: Callable[[], float]) -> Context:
-    metrics, vitals, settings = Metrics(), Vitals(answerer.engine), answerer.settings
+    metrics, health, settings = Metrics(), EngineHealth(answerer.engine), answerer.settings
     admission = Admission(
-        Load(settings.max_running_samples, settings.max_running_tokens),
-        Load(settings.max_queued_samples, settings.max_queued_tokens),
+        Cost(settings.max_running_samples, settings.max_running_tokens),
+        Cost(settings.max_queued_samples, settings.max_queued_tokens),
         metrics,
     )
     metrics.watch_admission(admission)
-    metrics.watch_ready(lambda: vitals.ready)
+    metrics.watch_ready(lambda: health.ready)
     metrics.watch_grading(lambda: answerer.keys.waiting)
     keys = _key_ring(settings, clock) if settings.guarded else None
     metrics.watch_keys(lambda: 0.0 if keys is None else keys.age)
-    return Context(answerer, metrics, vitals, admission, Callers(keys, settings, metrics, clock=clock))
+    return Context(answerer, metrics, health, admission, Authenticator(keys, settings, metrics, clock=clock))
 
 
-def _key_ring(settings: Settings, clock: Callable[[], float]) -> KeyRing:
-    return KeyRing(settings.keys_file, settings.keys, max_age=settings.keys_max_age, clock=clock)
+def _key_ring(settings: Settings, clock: Callable[[], float]) -> ApiKeyStore:
+    return ApiKeyStore(settings.keys_file, settings.keys, max_age=settings.keys_max_age, clock=clock)
 
 
 @asynccontextmanager
 async def _watching(app: FastAPI) -> AsyncGenerator[None, None]:
     context: Context = app.state.context
     watching = [
-        asyncio.create_task(context.vitals.watch(CHECK_INTERVAL)),
-        asyncio.create_task(context.callers.watch_keys()),
+        asyncio.create_task(context.health.watch(CHECK_INTERVAL)),
+        asyncio.create_task(context.auth.watch_keys()),
     ]
     try:
         yield

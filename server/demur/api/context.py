@@ -8,10 +8,10 @@ from typing import Annotated, Any
 from fastapi import Depends, Request
 
 from demur.answering import ActiveRequest, Answerer, Final, UnresolvedRequest
-from demur.api.admission import Admission, Load
-from demur.api.callers import Caller, Callers
+from demur.api.admission import Admission, Cost
+from demur.api.auth import Authenticator, Caller
 from demur.api.errors import ApiError, as_api_error
-from demur.api.vitals import Vitals
+from demur.api.health import EngineHealth
 from demur.observability import Metrics, log_failure
 from demur.settings import Settings
 from demur.tracing import Span
@@ -23,9 +23,9 @@ class Context:
 
     answerer: Answerer
     metrics: Metrics
-    vitals: Vitals
+    health: EngineHealth
     admission: Admission
-    callers: Callers
+    auth: Authenticator
 
     def open(self, request: Request, unresolved: UnresolvedRequest) -> ActiveRequest:
         """The request checked against what this caller may ask. Raises AnsweringError."""
@@ -36,7 +36,7 @@ class Context:
 
     def settings_for(self, request: Request) -> Settings:
         """The server's settings within what this caller's key allows."""
-        return self.callers.settings_for(_caller(request))
+        return self.auth.settings_for(_caller(request))
 
     def most_samples(self, request: Request) -> int:
         """Of one request of this caller, all choices together."""
@@ -49,9 +49,9 @@ class Context:
         Raises ApiError when the server is full, or when the caller has nothing left.
         """
         caller, longest = _caller(request), self.answerer.engine.max_model_len
-        load = Load(choices * active.request.samples, active.most_tokens(choices, longest))
-        with self.callers.allowance.tokens_for(caller.key, active, lambda: active.most_tokens(choices, longest)):
-            async with self.admission.admitted(caller.name, load, active.deadline, at_most=caller.concurrent_samples):
+        cost = Cost(choices * active.request.samples, active.most_tokens(choices, longest))
+        with self.auth.allowance.tokens_for(caller.key, active, lambda: active.most_tokens(choices, longest)):
+            async with self.admission.admitted(caller.name, cost, active.deadline, at_most=caller.concurrent_samples):
                 active.span.happened("admitted")
                 yield
 
@@ -75,7 +75,7 @@ class Context:
 
     def fail(self, request: Request, error: Exception) -> ApiError:
         """Note an error in the books and translate it for the caller."""
-        self.vitals.report(error)
+        self.health.report(error)
         found = as_api_error(error)
         request.scope["state"]["error"] = found.kind
         _span(request).note(error=found.kind)

@@ -16,7 +16,7 @@ from xml.etree.ElementTree import Element
 from fastapi import APIRouter
 from pydantic import AfterValidator, BaseModel, Field
 
-from demur.api.callers import KeyedRoute
+from demur.api.auth import KeyedRoute
 from demur.api.errors import ApiError
 from demur.fields import BoundedModel
 

@@ -10,9 +10,9 @@ from pydantic import BaseModel, Field
 from demur.answering import Answerer
 from demur.answering.errors import UnknownModel
 from demur.answering.resolve import default_threshold
-from demur.api.callers import KeyedRoute
+from demur.api.auth import KeyedRoute
 from demur.api.context import Shared
-from demur.api.documented import errors
+from demur.api.openapi import errors
 from demur.core.answers import Aggregation
 from demur.manifest import Manifest
 from demur.prompts import prompt_hash

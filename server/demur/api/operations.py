@@ -8,7 +8,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, generate_latest
 from pydantic import BaseModel
 
 from demur.api.context import Shared
-from demur.api.documented import errors
+from demur.api.openapi import errors
 
 router = APIRouter(tags=["operations"])
 
@@ -31,7 +31,7 @@ async def health() -> Health:
 @router.get("/ready", responses=errors(429, 503))
 async def ready(context: Shared) -> Readiness:
     """200 when the model is loaded and took work when the server last looked, at most seconds ago; else an error."""
-    await context.vitals.raise_unless_ready()
+    await context.health.raise_unless_ready()
     return Readiness(model=context.answerer.manifest.name)
 
 

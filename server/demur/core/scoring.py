@@ -6,7 +6,6 @@ an overlong output is scored as `confidence=0, valid=False` (or abstained), a vi
 """
 
 import math
-from collections.abc import Callable
 
 EPS = 0.01
 """Outside [EPS, 1 - EPS] the cross-entropy reward is flat, which bounds it."""
@@ -52,19 +51,6 @@ def cross_entropy(confidence: float, valid: bool, eps: float = EPS) -> float:
     clipped = min(max(confidence, eps), 1.0 - eps)
     gain = math.log(clipped / eps) if valid else math.log((1.0 - clipped) / (1.0 - eps))
     return gain / math.log((1.0 - eps) / eps)
-
-
-def prior_average(confidence: float, valid: bool, cdf: Callable[[float], float], *, cells: int = 2000) -> float:
-    """R_u, the bounded risk reward averaged over any prior of thresholds with the distribution function `cdf`.
-
-    R_u = 2 v u(p) + 2 ∫_p^1 t du(t) - 1, here integrated by parts, 1 + 2(v - p) u(p) - 2 ∫_p^1 u(t) dt, so that
-    priors with atoms work too; the last integral by the midpoint rule on `cells` cells. Proper for every prior, and
-    strictly proper where the prior has positive density. `cdf` must rise to 1 at 1.
-    """
-    _check("confidence", confidence)
-    width = (1.0 - confidence) / cells
-    area = width * math.fsum(cdf(confidence + (i + 0.5) * width) for i in range(cells))
-    return 1.0 + 2.0 * (valid - confidence) * cdf(confidence) - 2.0 * area
 
 
 def overlong_penalty(tokens: int, limit: int, buffer: int, factor: float = 1.0) -> float:

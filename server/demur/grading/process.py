@@ -88,5 +88,5 @@ class Process:
 
 def _spawn() -> "subprocess.Popen[bytes]":
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "demur.grading.zygote"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-P", "-m", "demur.grading.fork_server"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )

@@ -2,6 +2,6 @@
 
 from demur.keys.file import KeyFile, KeysError
 from demur.keys.key import Key, make_key
-from demur.keys.ring import KeyRing
+from demur.keys.store import ApiKeyStore
 
-__all__ = ["Key", "KeyFile", "KeyRing", "KeysError", "make_key"]
+__all__ = ["ApiKeyStore", "Key", "KeyFile", "KeysError", "make_key"]

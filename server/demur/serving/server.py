@@ -16,7 +16,7 @@ from demur.api.admission import Admission
 from demur.api.app import create_app
 from demur.api.context import Context
 from demur.grading import Grader
-from demur.keys import KeyRing, KeysError
+from demur.keys import ApiKeyStore, KeysError
 from demur.manifest import Manifest
 from demur.observability import configure_logging, logger
 from demur.serving.engines import ENGINES
@@ -33,13 +33,15 @@ LAST_WORDS = 5
 """Seconds to send the last replies once the time to finish them has passed."""
 
 
-class Announcing(uvicorn.Server):
-    """Tells when it accepts connections, and when it stops: whoever waits at once, whoever is inside in the end."""
+class AnnouncingServer(uvicorn.Server):
+    """Tells when it accepts connections. When it stops, it refuses queued requests, and aborts running ones late."""
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None], door: Admission, patience: float) -> None:
+    def __init__(
+        self, config: uvicorn.Config, ready: Callable[[], None], admission: Admission, patience: float
+    ) -> None:
         super().__init__(config)
         self._ready = ready
-        self._door = door
+        self._admission = admission
         self._patience = patience
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -47,9 +49,9 @@ class Announcing(uvicorn.Server):
         self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        logger.info("stopping", extra={"fields": {"running_samples": self._door.inside.samples}})
-        self._door.close()
-        ending = asyncio.get_running_loop().call_later(self._patience, self._door.empty)
+        logger.info("stopping", extra={"fields": {"running_samples": self._admission.running.samples}})
+        self._admission.close()
+        ending = asyncio.get_running_loop().call_later(self._patience, self._admission.abort_running)
         try:
             await super().shutdown(sockets)
         finally:
@@ -90,7 +92,7 @@ def bind(host: str, port: int) -> socket.socket:
 def check_exposure(settings: Settings) -> None:
     """Raises CannotServe when anybody could use this server and nobody said so, and for keys that cannot be read."""
     try:
-        KeyRing(settings.keys_file, settings.keys)
+        ApiKeyStore(settings.keys_file, settings.keys)
     except KeysError as error:
         raise CannotServe(str(error)) from None
     if not (settings.guarded or settings.allow_anonymous or is_loopback(settings.host)):
@@ -137,13 +139,13 @@ async def serve_app(app: FastAPI, settings: Settings, listener: socket.socket, r
     """
     config = uvicorn_config(app, settings)
     context: Context = app.state.context
-    server, vitals = Announcing(config, ready, context.admission, settings.shutdown_timeout), context.vitals
-    vitals.on_death(lambda: setattr(server, "should_exit", True))
+    server, health = AnnouncingServer(config, ready, context.admission, settings.shutdown_timeout), context.health
+    health.on_death(lambda: setattr(server, "should_exit", True))
     with _signals_left_to_uvicorn(), loaded_heap_frozen():
         await server.serve(sockets=[listener])
-    if vitals.cause_of_death is None:
+    if health.cause_of_death is None:
         return 0
-    logger.critical("the engine died; start the server again", extra={"fields": {"cause": vitals.cause_of_death}})
+    logger.critical("the engine died; start the server again", extra={"fields": {"cause": health.cause_of_death}})
     return EXIT_ENGINE_DIED
 
 

@@ -14,12 +14,12 @@ from fastapi import APIRouter, Request, Response
 
 from demur.answering import Final, new_id
 from demur.answering.errors import InvalidRequest
-from demur.api.callers import KeyedRoute
+from demur.api.auth import KeyedRoute
 from demur.api.chat import render
 from demur.api.chat.schemas import ChatCompletion, ChatRequest
 from demur.api.context import Context, Shared
-from demur.api.documented import errors, streamed
 from demur.api.errors import ErrorReply
+from demur.api.openapi import errors, streamed
 from demur.api.streams import EventStream, cancel, frame, unless_disconnected
 
 T = TypeVar("T")

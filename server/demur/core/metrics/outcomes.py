@@ -54,11 +54,6 @@ class Outcomes:
         """FN(t): would have been right among the abstained; at most t is wanted. NaN where nothing was."""
         return ratio(self.could, self.could + self.rest)
 
-    @property
-    def snr(self) -> Floats:
-        """Acc(t) / Hal(t), NaN where nothing wrong was answered."""
-        return ratio(self.right, self.wrong)
-
 
 def outcomes(rows: Tally, t: Floats, weight: Floats | None = None) -> Outcomes:
     """Apply each threshold to the stated confidences: abstain if and only if p < t. Unread rows are left out."""

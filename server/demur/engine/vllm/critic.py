@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from demur.engine.base import EngineError
-from demur.engine.vllm.launching import existing, import_vllm, launch
+from demur.engine.vllm.convert import translated_errors
 from demur.engine.vllm.process import SILENCE, EngineProcess
-from demur.engine.vllm.translating import translated_errors
+from demur.engine.vllm.startup import existing, import_vllm, launch
 
 if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess

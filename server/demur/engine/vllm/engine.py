@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 from demur.engine.base import Chunk, Message, Prompt, PromptTooLong, Sampling, Trace
 from demur.engine.vllm.arguments import Seeding, seeding
-from demur.engine.vllm.launching import existing, import_vllm, launch
-from demur.engine.vllm.literal import ControlTokens
+from demur.engine.vllm.control_tokens import ControlTokens
+from demur.engine.vllm.convert import chunk, sampling_params, translated_errors
+from demur.engine.vllm.detokenize import pieces
 from demur.engine.vllm.process import SILENCE, EngineProcess
-from demur.engine.vllm.spelling import pieces
-from demur.engine.vllm.translating import chunk, sampling_params, translated_errors
+from demur.engine.vllm.startup import existing, import_vllm, launch
 
 if TYPE_CHECKING:
     from vllm.v1.engine.async_llm import AsyncLLM

@@ -7,9 +7,9 @@ from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING
 
 from demur.engine.base import EngineDead
-from demur.engine.vllm.guardian import Guardian
-from demur.engine.vllm.launching import land
-from demur.engine.vllm.translating import translated_errors
+from demur.engine.vllm.convert import translated_errors
+from demur.engine.vllm.reaper import Reaper
+from demur.engine.vllm.startup import land
 
 if TYPE_CHECKING:
     from vllm.v1.engine.async_llm import AsyncLLM
@@ -28,7 +28,7 @@ class EngineProcess:
         self._processes = processes
         self._silence = silence
         self._heartbeat = Heartbeat(llm)
-        self._guardian = Guardian(process.pid for process in processes if process.pid)
+        self._reaper = Reaper(process.pid for process in processes if process.pid)
 
     async def check(self) -> None:
         """Raises EngineDead when the process is gone, or has been silent for too long: then it is killed.
@@ -45,7 +45,7 @@ class EngineProcess:
         """End the processes; takes a few seconds. Streams still open raise EngineDead."""
         self._heartbeat.stop()
         await land(self._llm)
-        self._guardian.dismiss()
+        self._reaper.dismiss()
 
     async def _kill(self) -> None:
         """With all that it started; returns when streams have been told."""

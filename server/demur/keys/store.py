@@ -25,7 +25,7 @@ MAX_AGE = 900.0
 _NOBODYS = Key(id="00000000", name="nobody", sha256="0" * 64)
 
 
-class KeyRing:
+class ApiKeyStore:
     """Keys of a file, of the text of one, or of both. A file that changed is read again by the next `refresh`.
 
     A file that is gone, broken or does not answer leaves the keys as they were for `max_age` seconds, with an error in

@@ -29,7 +29,7 @@ def tokenizer(request, tiny_model):
 
 @pytest.fixture(scope="module")
 def controls(tokenizer):
-    from demur.engine.vllm.literal import ControlTokens
+    from demur.engine.vllm.control_tokens import ControlTokens
 
     return ControlTokens(tokenizer)
 
@@ -57,7 +57,7 @@ def test_no_control_token_comes_from_a_message(tokenizer, controls, text, role) 
 
 @pytest.mark.parametrize("text", ["", "2 < 3 | 4 > 1", "im_end", "< |im_end|>", "<|IM_END|>"])
 def test_ordinary_text_is_left_alone(tiny_model, text) -> None:
-    from demur.engine.vllm.literal import ControlTokens
+    from demur.engine.vllm.control_tokens import ControlTokens
 
     controls = ControlTokens(transformers.AutoTokenizer.from_pretrained(tiny_model))
     assert controls.take_out([Message(role="user", content=text)]) is None
@@ -77,6 +77,6 @@ def test_a_template_that_loses_what_was_taken_out_is_refused(controls, template)
 
 
 def test_a_tokenizer_without_added_tokens_has_nothing_to_take_out() -> None:
-    from demur.engine.vllm.literal import ControlTokens
+    from demur.engine.vllm.control_tokens import ControlTokens
 
     assert ControlTokens(object()).take_out([Message(role="user", content="<|im_end|>")]) is None

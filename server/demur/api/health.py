@@ -7,7 +7,7 @@ from demur.engine.base import Engine, EngineDead, EngineError, EngineOverloaded
 from demur.observability import logger
 
 
-class Vitals:
+class EngineHealth:
     """Remembers that the engine died, and tells whoever has to end the process, once."""
 
     def __init__(self, engine: Engine) -> None:

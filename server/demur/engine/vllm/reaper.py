@@ -16,11 +16,11 @@ for pid in sys.argv[1:]:
 """
 
 
-class Guardian:
+class Reaper:
     """A small process that kills the processes `pids` as soon as this one has ended, unless dismissed before."""
 
     def __init__(self, pids: Iterable[int]) -> None:
-        # A session of its own: Ctrl-C in a terminal must not end the guardian before its parent.
+        # A session of its own: Ctrl-C in a terminal must not end the reaper before its parent.
         self._process = subprocess.Popen(
             [sys.executable, "-S", "-E", "-c", _WATCH, *map(str, pids)], stdin=subprocess.PIPE, start_new_session=True
         )

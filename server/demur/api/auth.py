@@ -1,4 +1,4 @@
-"""Who asks: the key that a request shows, and what it allows."""
+"""Authentication by API key, and what a key allows its caller."""
 
 import asyncio
 import gc
@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 from demur.api.allowance import Allowance
 from demur.api.errors import ApiError, as_api_error
 from demur.api.json_size import MOST_VALUES, holds_too_much
-from demur.keys import Key, KeyRing
+from demur.keys import ApiKeyStore, Key
 from demur.observability import Metrics
 from demur.settings import Settings
 
@@ -43,7 +43,7 @@ class KeyedRoute(APIRoute):
         handle = super().get_route_handler()
 
         async def handle_known(request: Request) -> Response:
-            request.scope["state"]["caller"] = await request.app.state.context.callers.identify(request)
+            request.scope["state"]["caller"] = await request.app.state.context.auth.identify(request)
             try:
                 return await handle(JsonRequest(request.scope, request.receive))
             except RequestValidationError as error:
@@ -72,7 +72,7 @@ class JsonRequest(Request):
         body = await self.body()
         if len(body) <= SMALL_BODY:
             return self._parsed(body)
-        async with self.app.state.context.callers.parsing:
+        async with self.app.state.context.auth.parsing:
             if holds_too_much(body):
                 raise HTTPException(400, f"the body holds more than {MOST_VALUES} values")
             return self._parsed(body)
@@ -88,12 +88,15 @@ class JsonRequest(Request):
                 gc.enable()
 
 
-class Callers:
-    """The callers of one server; all are the same one where there are no keys. Limits count for this process."""
+class Authenticator:
+    """Finds the caller of a request by its API key; all callers are the same one where there are no keys.
+
+    Limits of keys count for this process.
+    """
 
     def __init__(
         self,
-        keys: KeyRing | None,
+        keys: ApiKeyStore | None,
         settings: Settings,
         metrics: Metrics,
         *,
@@ -125,7 +128,7 @@ class Callers:
         if self._keys is not None:
             await self._keys.watch()
 
-    async def _find(self, keys: KeyRing, shown: str) -> Key | None:
+    async def _find(self, keys: ApiKeyStore, shown: str) -> Key | None:
         await keys.refresh()
         key = keys.find(shown)
         if key is not None and not keys.trusts(key):

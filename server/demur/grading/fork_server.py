@@ -1,4 +1,4 @@
-"""The process that grades: `python -m demur.grading.zygote`, one JSON object a line in and out.
+"""The process that grades: `python -m demur.grading.fork_server`, one JSON object a line in and out.
 
 It imports sympy once, then forks a child and hands it the requests. A child that outlasts a request's limit is killed
 and replaced by a fork, which takes milliseconds where a new interpreter takes seconds. The parent of the forks never

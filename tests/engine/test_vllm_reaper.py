@@ -1,4 +1,4 @@
-"""What a guarded child does when its parent is killed, and when the guardian is dismissed first."""
+"""What a guarded child does when its parent is killed, and when the reaper is dismissed first."""
 
 import os
 import signal
@@ -11,20 +11,20 @@ import pytest
 # Starts a child that would run for long, has it guarded, says its number, and waits for one line.
 PARENT = """
 import subprocess, sys
-from demur.engine.vllm.guardian import Guardian
+from demur.engine.vllm.reaper import Reaper
 
 child = subprocess.Popen(["sleep", "600"])
-guardian = Guardian([child.pid])
+reaper = Reaper([child.pid])
 print(child.pid, flush=True)
 sys.stdin.readline()
-guardian.dismiss()
+reaper.dismiss()
 print("dismissed", flush=True)
 sys.stdin.readline()
 """
 
 
 @pytest.mark.parametrize("dismissed", [False, True])
-def test_the_child_ends_with_its_parent_unless_the_guardian_was_dismissed(dismissed):
+def test_the_child_ends_with_its_parent_unless_the_reaper_was_dismissed(dismissed):
     with subprocess.Popen(
         [sys.executable, "-c", PARENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as parent:
@@ -35,11 +35,11 @@ def test_the_child_ends_with_its_parent_unless_the_guardian_was_dismissed(dismis
             parent.stdin.write("\n")
             parent.stdin.flush()
             assert parent.stdout.readline() == "dismissed\n"
-        guardians = [p for p in psutil.Process(parent.pid).children() if p != child]
-        assert len(guardians) == (0 if dismissed else 1)
+        reapers = [p for p in psutil.Process(parent.pid).children() if p != child]
+        assert len(reapers) == (0 if dismissed else 1)
         os.kill(parent.pid, signal.SIGKILL)
     if dismissed:
         assert child.is_running()
         child.kill()
-    _, alive = psutil.wait_procs([child, *guardians], timeout=20)
+    _, alive = psutil.wait_procs([child, *reapers], timeout=20)
     assert not [process for process in alive if process.status() != psutil.STATUS_ZOMBIE]

@@ -26,7 +26,7 @@ _PROBES = frozenset({"/health", "/ready", "/metrics"})
 """Asked for every few seconds, so logged only at level debug."""
 
 
-class Boundary:
+class RequestMiddleware:
     """ASGI middleware."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics, settings: Settings, tracer: Tracer | None = None) -> None:
