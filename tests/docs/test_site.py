@@ -1,0 +1,126 @@
+"""The site holds together, needs nothing from elsewhere, and its reference pages say what the code says."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+import yaml
+from prometheus_client import REGISTRY
+
+from demur.observability import Metrics
+from demur.settings import Settings
+from documents import ROOT, name_of, pages
+
+LINK = re.compile(r"!?\[[^\]]*\]\((?![a-z]+:|#)([^)#\s]+)")
+
+
+class _Loaded(HTMLParser):
+    """Addresses that a browser fetches to show a page, and the pages it leads to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fetched: list[str] = []
+        self.leads_to: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if tag == "a" and (address := given.get("href")):
+            self.leads_to.append(address)
+        if tag in ("script", "img", "iframe", "source") and (address := given.get("src")):
+            self.fetched.append(address)
+        if tag == "link" and given.get("rel") in ("stylesheet", "icon", "preload") and (address := given.get("href")):
+            self.fetched.append(address)
+
+
+def loaded(page: Path) -> _Loaded:
+    found = _Loaded()
+    found.feed(page.read_text(encoding="utf-8"))
+    return found
+
+
+def test_a_browser_fetches_nothing_from_elsewhere(site: Path) -> None:
+    shown = sorted(site.glob("*.html"))
+    assert len(shown) > 20
+    for page in shown:
+        for address in loaded(page).fetched:
+            assert not re.match(r"[a-z]+:|//", address) or address.startswith("data:"), (page.name, address)
+            assert address.startswith("data:") or (site / address.lstrip("./")).exists() or page.name == "404.html"
+    for style in site.rglob("*.css"):
+        assert not re.search(r"url\(\s*['\"]?(https?:)?//", style.read_text(encoding="utf-8")), style.name
+
+
+def test_links_between_pages_hold(site: Path) -> None:
+    for page in site.glob("*.html"):
+        if page.name == "404.html":  # served for any address, so its links are absolute
+            continue
+        for address in loaded(page).leads_to:
+            path = address.partition("#")[0]
+            if path and not re.match(r"[a-z]+:", path):
+                assert (page.parent / path).exists(), (page.name, address)
+
+
+def test_every_page_is_in_the_menu_and_none_is_empty(site: Path) -> None:
+    menu = re.findall(r": ([\w-]+)\.md$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
+    assert {page.stem for page in site.glob("*.html")} - {"404"} >= set(menu)
+    for name in menu:
+        text = re.sub(r"<[^>]+>", " ", (site / f"{name}.html").read_text(encoding="utf-8").split("<article")[1])
+        assert len(text.split()) > 80, name
+
+
+@pytest.mark.parametrize("page", pages(), ids=name_of)
+def test_links_in_the_repository_hold(page: Path) -> None:
+    for address in LINK.findall(page.read_text(encoding="utf-8")):
+        elsewhere = page.parent == ROOT / "docs" and address in _pages_from_elsewhere()
+        assert elsewhere or (page.parent / address).exists(), address
+
+
+def _pages_from_elsewhere() -> set[str]:
+    """Pages of the site that live beside what they describe; see scripts/mkdocs_pages.py."""
+    found = re.findall(
+        r'^    "[\w/.]+": "([\w-]+\.md)",$', (ROOT / "scripts" / "mkdocs_pages.py").read_text(), re.MULTILINE
+    )
+    assert found
+    return set(found)
+
+
+def test_every_setting_is_on_its_page_with_its_default() -> None:
+    rows = re.findall(
+        r"^\| `DEMUR_(\w+)` \| (.*?) \| (.+) \|$", (ROOT / "docs" / "settings.md").read_text(), re.MULTILINE
+    )
+    assert [name.lower() for name, _, _ in rows if name.lower() not in Settings.model_fields] == []
+    assert {name.lower() for name, _, _ in rows} == set(Settings.model_fields)
+    for name, default, _ in rows:
+        value = Settings.model_fields[name.lower()].default
+        shown = default.strip(" `")
+        if value in (None, ()):
+            assert shown == "", name
+        elif isinstance(value, bool | str):
+            assert shown == str(value).lower() if isinstance(value, bool) else shown == value, name
+        else:
+            assert float(shown) == value, name
+
+
+def test_every_metric_is_on_its_page() -> None:
+    metrics = Metrics()
+    metrics.watch_engine(lambda: 0.0)
+    metrics.watch_upstreams([], list)
+    metrics.watch_ready(lambda: True)
+    metrics.watch_grading(lambda: 0.0)
+    metrics.watch_keys(lambda: 0.0)
+    exposed = {
+        family.name + ("_total" if family.type == "counter" else "")
+        for registry in (metrics.registry, REGISTRY)
+        for family in registry.collect()
+        if family.name.startswith("demur_")
+    }
+    on_page = set(re.findall(r"`(demur_\w+)`", (ROOT / "docs" / "metrics.md").read_text()))
+    of_admission = {name for name in on_page if re.match(r"demur_(running|queued)_", name)}
+    assert len(of_admission) == 9
+    assert on_page == exposed | of_admission | {"demur_upstream_rests", "demur_upstream_running_samples"}
+
+
+def test_the_site_is_built_without_what_fetches() -> None:
+    settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text())
+    assert settings["theme"]["font"] is False
+    assert settings["plugins"] == ["search"]
