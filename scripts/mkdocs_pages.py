@@ -23,6 +23,8 @@ PAGES: Mapping[str, str] = {
 }
 """Path in the repository to the page of the site."""
 ICON = "clients/web/icon.svg"
+_RANGE = re.compile(r"([\[(])(-?[\d.,]+)(, | to )(-?[\d.,]+)([\])])")
+"""An interval or a spread, as [0.1, 0.2] or (3 to 5)."""
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\((?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?\)")
 
 
@@ -36,8 +38,13 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
+def on_page_markdown(markdown: str, **_: object) -> str:
+    """Keep each interval on one line: columns of figures are narrow."""
+    return _RANGE.sub(lambda found: "".join(found.groups()).replace(" ", "\N{NO-BREAK SPACE}"), markdown)
+
+
 def site_links(text: str, source: str) -> str:
-    """`text` of the repository's file `source` with links that hold inside the site, whose pages are all in one folder."""
+    """`text` of the repository's file `source` with links that hold inside the site, where all pages share a folder."""
 
     def rewritten(found: re.Match[str]) -> str:
         image, words, path, anchor = found.groups()
@@ -48,6 +55,6 @@ def site_links(text: str, source: str) -> str:
             return f"[{words}](index.md)"
         if target.startswith("docs/"):
             return f"{image}[{words}]({target.removeprefix('docs/')}{anchor or ''})"
-        return words if words.strip("`") in target else f"{words} (`{target}`)"
+        return words if words.strip("`/") in target else f"{words} (`{target}`)"
 
     return _LINK.sub(rewritten, text)
