@@ -80,6 +80,14 @@ def test_the_installed_metadata_has_the_long_description() -> None:
     assert "risk threshold" in str(metadata.get_payload())
 
 
+@pytest.mark.parametrize("image", ["Dockerfile", "deploy/training/Dockerfile"])
+def test_an_image_that_installs_the_package_has_the_hook(root: Path, image: str) -> None:
+    copied = re.findall(r"^COPY (.+) \S+$", (root / image).read_text(), re.MULTILINE)
+    sources = {source for line in copied for source in line.split()}
+    assert "pyproject.toml" in sources
+    assert sources & {"scripts", "scripts/long_description.py"}
+
+
 def test_hooks_before_a_commit_run_tools_of_the_environment(root: Path) -> None:
     hooks = yaml.safe_load((root / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
     assert {hook["id"] for hook in hooks} == {"ruff-check", "ruff-format", "pyright"}
