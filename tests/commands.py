@@ -8,7 +8,7 @@ from pathlib import Path
 from documents import fences
 
 SHELL = {"sh", "bash", "shell", "console"}
-_INLINE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+_INLINE = re.compile(r"(?<!`)`((?:[^`\n]|\n(?!\n))+)`(?!`)")
 _INDENTED = re.compile(r"(?:^ {4}\S.*\n)+", re.MULTILINE)
 _FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 _ASSIGNMENT = re.compile(r"[A-Z][A-Z0-9_]*=")
