@@ -74,4 +74,4 @@ sbom: ## dist/sbom-SET.json, a CycloneDX list of what a set installs; SET=gpu
 	    --output-reproducible --output-file dist/sbom-$(SET).json requirements/$(SET).txt
 
 clean: ## remove the environment and what tools left behind
-	rm -rf .venv .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis site

@@ -1,8 +1,10 @@
 """The site holds together, needs nothing from elsewhere, and its reference pages say what the code says."""
 
+import importlib.util
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 import yaml
@@ -10,7 +12,7 @@ from prometheus_client import REGISTRY
 
 from demur.observability import Metrics
 from demur.settings import Settings
-from documents import ROOT, name_of, pages
+from documents import ROOT, fences, name_of, pages
 
 LINK = re.compile(r"!?\[[^\]]*\]\((?![a-z]+:|#)([^)#\s]+)")
 
@@ -82,6 +84,51 @@ def _pages_from_elsewhere() -> set[str]:
     )
     assert found
     return set(found)
+
+
+@pytest.fixture(scope="module")
+def hook() -> ModuleType:
+    """The MkDocs hook, as MkDocs loads it: from its file."""
+    spec = importlib.util.spec_from_file_location("mkdocs_pages", ROOT / "scripts" / "mkdocs_pages.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("link", "in_site"),
+    [
+        ("[scale](SCALING.md#memory)", "[scale](train-scaling.md#memory)"),
+        ("[start](../README.md)", "[start](index.md)"),
+        ("![a curve](../docs/training/toy-brier.svg)", "![a curve](training/toy-brier.svg)"),
+        ("[`recipes/`](recipes)", "`recipes/`"),
+        ("[the rules](../deploy/prometheus/rules.yml)", "the rules (`deploy/prometheus/rules.yml`)"),
+        ("[verl](https://example.org/verl)", "[verl](https://example.org/verl)"),
+        ("[below](#the-recipes)", "[below](#the-recipes)"),
+    ],
+)
+def test_links_of_a_page_from_elsewhere_hold_inside_the_site(hook, link: str, in_site: str) -> None:
+    assert hook.site_links(f"See {link}.", "training/README.md") == f"See {in_site}."
+
+
+def test_an_interval_stays_on_one_line(hook) -> None:
+    told = hook.on_page_markdown("0.5 [-0.1, 0.9], 3 ms (2 to 1,000), not (a, b)")
+    assert told.replace("\N{NO-BREAK SPACE}", "_") == "0.5 [-0.1,_0.9], 3 ms (2_to_1,000), not (a, b)"
+
+
+def test_the_tree_in_the_readme_is_true() -> None:
+    tree = next(block.text for block in fences(ROOT / "README.md") if "core/" in block.text)
+    found, folder = [], ROOT
+    for line in tree.splitlines():
+        depth = len(line) - len(line.lstrip())
+        names = re.split(" {2,}", line.strip())[0].split() if depth <= 2 else []
+        found += [(ROOT if depth == 0 else folder) / name for name in names]
+        if depth == 0:
+            folder = found[-1]
+    assert len(found) > 20
+    assert [path for path in found if not path.exists()] == []
 
 
 def test_every_setting_is_on_its_page_with_its_default() -> None:
