@@ -1,12 +1,13 @@
 """The requests and replies of the documentation are those of the server: asked over HTTP, and validated by its schemas."""
 
+import dataclasses
 import json
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import httpx
 import pytest
@@ -14,9 +15,11 @@ from pydantic import TypeAdapter
 
 from demur.answering import Answer
 from demur.api.chat.schemas import ChatCompletion, ChatRequest
+from demur.api.documented import errors as documented_errors
 from demur.api.errors import ErrorReply
 from demur.api.models import ModelList
 from demur.api.schemas import AnswerRequest
+from demur.core.answers import Reason
 from documents import ROOT, Exchange, exchanges, fences, name_of, pages
 
 REQUESTS = {"/v1/answers": AnswerRequest, "/v1/chat/completions": ChatRequest}
@@ -60,6 +63,28 @@ def test_every_kind_of_reply_is_shown() -> None:
     text = " ".join(exchange.reply.text for exchange in shown)
     assert all(f'"contract": "{contract}"' in text for contract in ("response", "claims", "explicit_risk"))
     assert all(word in text for word in ('"abstain"', '"highlight"', "event: delta", "event: answer", '"groups"'))
+
+
+def names_in(page: str) -> set[str]:
+    """Everything that stands as code in the first column of a page's tables."""
+    rows = re.findall(r"^\| (.*?) \|", (ROOT / "docs" / page).read_text(), re.MULTILINE)
+    return {name for row in rows for name in re.findall(r"`([\w/]+)`", row)}
+
+
+def test_every_field_is_explained() -> None:
+    reply = {field.name for field in dataclasses.fields(Answer)} - {"id", "object", "created", "model"}
+    assert set(AnswerRequest.model_fields) | reply <= names_in("api.md")
+
+
+def test_every_event_and_every_status_is_explained() -> None:
+    assert {"progress", "delta", "claim", "reset", "sample", "answer", "error"} <= names_in("api-events.md")
+    text = (ROOT / "docs" / "api-errors.md").read_text()
+    statuses = {status for status in documented_errors() if isinstance(status, int)}
+    assert statuses <= {int(status) for status in re.findall(r"\b[45]\d\d\b", text)}
+
+
+def test_every_reason_is_explained() -> None:
+    assert set(get_args(Reason)) <= names_in("concepts.md")
 
 
 def steady(value: Any) -> Any:
