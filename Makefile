@@ -5,7 +5,7 @@ ARGS ?=
 
 FAST := not vllm and not training and not browser and not operations
 
-.PHONY: requirements base-digest sbom help serve test check lint types fast slow bench soak circle train-embedded evaluate-embedded setup-dev clean
+.PHONY: requirements base-digest sbom help serve test check lint types docs fast slow bench soak circle train-embedded evaluate-embedded setup-dev clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -16,7 +16,7 @@ serve: ## answer questions on this machine; ARGS="--port 9000 --model DIR", SET=
 
 test: check slow ## everything a machine without a GPU can run
 
-check: lint types fast ## lint, types and fast tests
+check: lint types docs fast ## lint, types, documentation and fast tests
 
 setup-dev:
 	@scripts/setup dev $(PYTHON)
@@ -27,6 +27,9 @@ lint: setup-dev
 
 types: setup-dev
 	.venv/bin/pyright --pythonpath .venv/bin/python
+
+docs: setup-dev ## build the documentation site into site/, offline; a dead link is an error
+	NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --strict --quiet
 
 fast: setup-dev
 	.venv/bin/pytest -m "$(FAST)" $(ARGS)
@@ -71,4 +74,4 @@ sbom: ## dist/sbom-SET.json, a CycloneDX list of what a set installs; SET=gpu
 	    --output-reproducible --output-file dist/sbom-$(SET).json requirements/$(SET).txt
 
 clean: ## remove the environment and what tools left behind
-	rm -rf .venv .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis site

@@ -7,15 +7,12 @@ from pathlib import Path
 
 import pytest
 import yaml
-from typer.core import TyperGroup
-from typer.main import get_command
 from typer.testing import CliRunner
 
 from demur_training import cli, recipes
 
 ROOT = Path(__file__).parent.parent.parent
 DEPLOY = ROOT / "deploy" / "training"
-COMMANDS = get_command(cli.app).commands  # type: ignore[attr-defined]
 
 
 def commands(text: str) -> list[list[str]]:
@@ -23,20 +20,6 @@ def commands(text: str) -> list[list[str]]:
     joined = re.sub(r"\\\n\s*", " ", text)
     found = re.findall(r"demur-train ((?:[a-z]+)(?: [^\n`;|]*)?)", joined)
     return [shlex.split(command, comments=True) for command in found]
-
-
-@pytest.mark.parametrize(
-    "page", ["training/README.md", "training/SCALING.md", "training/scripts/zero_learning_rate.sh"]
-)
-def test_commands_on_a_page_exist_with_their_options(page: str) -> None:
-    for name, *words in commands((ROOT / page).read_text()):
-        assert name in COMMANDS, f"{page}: demur-train {name}"
-        command = COMMANDS[name]
-        while isinstance(command, TyperGroup):
-            command = command.commands[words.pop(0)]
-        options = {word.split("=")[0] for word in words if word.startswith("--")}
-        known = {option for parameter in command.params for option in parameter.opts}
-        assert options <= known, f"{page}: demur-train {name} {options - known}"
 
 
 def test_runs_on_the_page_compose() -> None:
