@@ -11,7 +11,7 @@ from fastapi import FastAPI
 
 from demur.api.app import create_app
 from demur.engine.scripted import ScriptedEngine
-from demur.serving.loading import load_engine
+from demur.serving.engines import ENGINES
 from demur.settings import Settings
 from documents import ROOT
 from live import serving
@@ -20,7 +20,7 @@ from live import serving
 @pytest.fixture(scope="session")
 def app() -> FastAPI:
     """`demur serve --engine scripted`, without its pauses."""
-    _, manifest = asyncio.run(load_engine(Settings(engine="scripted"), {}))
+    manifest = asyncio.run(ENGINES["scripted"].load(Settings(engine="scripted"), {})).manifest
     return create_app(ScriptedEngine(), manifest, Settings())
 
 

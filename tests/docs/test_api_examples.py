@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 
 from demur.answering import Answer
 from demur.api.chat.schemas import ChatCompletion, ChatRequest
-from demur.api.documented import errors as documented_errors
+from demur.api.openapi import errors as documented_errors
 from demur.api.errors import ErrorReply
 from demur.api.models import ModelList
 from demur.api.schemas import AnswerRequest
