@@ -50,10 +50,10 @@ circle: setup-dev ## real PPO on a CPU: train, kill, resume, export, serve, eval
 	.venv/bin/demur-train circle runs/circle $(ARGS)
 
 train-embedded: setup-dev ## make the model that ships, from nothing; safe to kill; says first how long it takes
-	.venv/bin/demur-train embedded run --out runs/embedded --yes $(ARGS)
-	.venv/bin/demur-train embedded measure --out runs/embedded --split test
-	.venv/bin/demur-train embedded measure --out runs/embedded --split transfer
-	.venv/bin/demur-train embedded export --out runs/embedded --to server/demur/model/demur_smol
+	.venv/bin/demur-smol-lab run --out runs/embedded --yes $(ARGS)
+	.venv/bin/demur-smol-lab measure --out runs/embedded --split test
+	.venv/bin/demur-smol-lab measure --out runs/embedded --split transfer
+	.venv/bin/demur-smol-lab export --out runs/embedded --to server/demur/model/demur_smol
 
 evaluate-embedded: setup-dev ## evaluate what ships over HTTP; GSM8K=FILE TRIVIAQA=FILE SIMPLEQA=FILE without a hub
 	@scripts/evaluate-embedded runs/evaluation

@@ -1,0 +1,107 @@
+from pathlib import Path
+
+import pytest
+
+from demur_training import recipes
+from demur_training.checks import doctor, resource_estimate
+from demur_training.checks.doctor import Device
+
+QWEN3_4B = {
+    "hidden_size": 2560,
+    "num_hidden_layers": 36,
+    "intermediate_size": 9728,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "head_dim": 128,
+    "vocab_size": 151936,
+    "tie_word_embeddings": True,
+}
+SHAPE = resource_estimate.Shape.of(QWEN3_4B)
+
+
+def test_the_papers_model_has_four_billion_parameters() -> None:
+    assert SHAPE.parameters == pytest.approx(4.02e9, rel=0.01)
+    assert SHAPE.cache_bytes == 2 * 36 * 8 * 128 * 2
+
+
+def test_a_tiny_model_is_counted_like_transformers_does(tiny_model: Path) -> None:
+    from transformers import AutoModelForCausalLM
+
+    model = AutoModelForCausalLM.from_pretrained(tiny_model)
+    norms = sum(p.numel() for name, p in model.named_parameters() if "norm" in name)
+    assert resource_estimate.Shape.of(model.config.to_dict()).parameters == model.num_parameters() - norms
+
+
+@pytest.mark.parametrize("scale", ["4x8", "1x8"])
+@pytest.mark.parametrize("recipe", ["confidence-brier", "confidence-ce"])
+def test_the_papers_scale_fits_on_eighty_gigabytes(recipe: str, scale: str) -> None:
+    finding = doctor.fits(recipes.compose(recipe, scale), SHAPE, 80.0)
+    assert finding.verdict == "ok", finding.what
+
+
+def test_what_does_not_fit_comes_with_advice() -> None:
+    crowded = recipes.compose("confidence-brier", "1x8", ["actor_rollout_ref.rollout.gpu_memory_utilization=0.9"])
+    assert "gpu_memory_utilization" in doctor.fits(crowded, SHAPE, 80.0).what
+    small = doctor.fits(recipes.compose("confidence-brier", "1x8"), SHAPE, 40.0)
+    assert small.verdict == "missing"
+    assert "ppo_max_token_len_per_gpu" in small.what
+
+
+def test_states_are_shared_and_a_critic_doubles_them() -> None:
+    def states(gpus: int, critic: bool) -> float:
+        return resource_estimate.memory(SHAPE, resource_estimate.Plan(gpus, 1000, critic, 0.5, 1000)).states
+
+    assert states(8, True) == pytest.approx(2 * states(8, False)) == pytest.approx(4 * states(32, True))
+    assert states(8, True) == pytest.approx(2 * 4.02e9 * 16 / 8 / 2**30, rel=0.01)
+
+
+def test_gpus_are_counted_against_the_scale() -> None:
+    config = recipes.compose("ppo", "1x8")
+    assert [f.verdict for f in doctor.hardware(config, [Device("H100", 80)] * 8)] == ["ok"]
+    lacking = list(doctor.hardware(config, [Device("H100", 80)] * 2))
+    assert lacking[0].verdict == "missing"
+    assert "2 here (H100 (80 GiB)); the scale wants 8 on each of 1 nodes" in lacking[0].what
+
+
+def test_a_cpu_machine_is_examined_for_the_smoke_scale(tiny_model: Path, tmp_path: Path) -> None:
+    overrides = [f"actor_rollout_ref.model.path={tiny_model}", f"trainer.default_local_dir={tmp_path / 'run'}"]
+    findings = doctor.examine(recipes.compose("confidence-brier", "cpu-smoke", overrides))
+    assert not [finding.what for finding in findings if finding.verdict == "missing"]
+    assert any("has a chat template" in finding.what for finding in findings)
+
+
+def test_a_model_that_is_not_there_is_what_is_missing(tmp_path: Path) -> None:
+    overrides = [f"actor_rollout_ref.model.path={tmp_path / 'nowhere'}"]
+    findings = doctor.examine(recipes.compose("ppo", "cpu-smoke", overrides))
+    assert findings[-1].verdict == "missing"
+    assert "no such model folder" in findings[-1].what
+
+
+def test_checkpoints_of_the_papers_model_take_this_much_disk(tmp_path: Path) -> None:
+    assert resource_estimate.checkpoint_gib(SHAPE, critic=True) == pytest.approx(2 * 4.02e9 * 12 / 2**30, rel=0.01)
+    assert (
+        doctor.disk(recipes.compose("ppo", "4x8", [f"trainer.default_local_dir={tmp_path}"]), SHAPE).what.count("GiB")
+        == 2
+    )
+
+
+def test_the_page_of_arithmetic_says_what_the_code_computes() -> None:
+    page = (recipes.folder().parent / "SCALING.md").read_text()
+    plans = [resource_estimate.Plan(gpus, 22528, critic, 0.6, 22528) for gpus in (8, 32) for critic in (True, False)]
+    for name, attribute in (("**training, in all**", "training"), ("**generating, in all**", "rollout")):
+        numbers = " | ".join(f"{getattr(resource_estimate.memory(SHAPE, plan), attribute):.0f}" for plan in plans)
+        assert f"| {name} | {numbers} |" in page
+    for length in (2000, 4000, 8000, 16000):
+        eight, many = (
+            resource_estimate.step(SHAPE, resource_estimate.Plan(gpus, 22528, True, 0.6, 22528), 8192, length)
+            for gpus in (8, 32)
+        )
+        times = [f"{s.generating / 60:.0f} + {s.training / 60:.0f} min" for s in (eight, many)]
+        hours = [f"{60 * s.seconds / 3600:.0f} h" for s in (eight, many)]
+        assert f"| {length:,} | {eight.tokens / 1e6:.0f} M | {' | '.join(times + hours)} |" in page
+
+
+def test_the_page_assumes_the_recipes_settings() -> None:
+    config = recipes.compose("confidence-brier", "4x8")
+    assert doctor.plan(config) == resource_estimate.Plan(32, 22528, True, 0.6, 22528)
+    assert config.data.train_batch_size * config.actor_rollout_ref.rollout.n == 8192

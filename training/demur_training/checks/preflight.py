@@ -1,0 +1,142 @@
+"""Everything that can be known to be wrong before a run starts: seconds now instead of an hour later."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from omegaconf import DictConfig
+
+from demur_training import recipes
+from demur_training.errors import DataError, ModelError, RecipeError
+from demur_training.rewards import check_settings
+from demur_training.run import checkpoints
+from demur_training.versions import installed, require_tested_verl
+
+MEASURED_PROMPTS = 2000
+
+
+def check(config: DictConfig) -> list[str]:
+    """Raise TrainingError for what cannot work; returns remarks for what will work otherwise than expected."""
+    require_tested_verl(installed("verl"))
+    settings = recipes.reward_settings(config)
+    check_settings(settings)
+    tokenizer = load_tokenizer(config.actor_rollout_ref.model.path)
+    remarks = []
+    for key in ("train_files", "val_files"):
+        for name in _listed(config.data[key]):
+            rows = read_rows(name, key)
+            check_rows(rows, name, settings["contract"])
+            remarks += _check_lengths(rows, name, tokenizer, config.data.max_prompt_length)
+            if key == "train_files":
+                _check_batch(rows, name, config)
+    _check_context(config)
+    recipes.validate(config)
+    return remarks + _check_resume(config)
+
+
+def load_tokenizer(path: str) -> Any:
+    """The base model's tokenizer. Raises ModelError when it cannot be read or has no chat template."""
+    from transformers import AutoTokenizer
+
+    if _looks_local(path) and not Path(path).is_dir():
+        raise ModelError(f"no such model folder: {path} (set actor_rollout_ref.model.path or --model)")
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(path)
+    except (OSError, ValueError) as error:
+        raise ModelError(f"cannot load the tokenizer of {path}: {str(error).splitlines()[0]}") from error
+    if not tokenizer.chat_template:
+        raise ModelError(f"{path} has no chat template: start from an instruction-tuned model, or add one to it")
+    return tokenizer
+
+
+def read_rows(name: str, key: str) -> list[dict[str, Any]]:
+    """The rows of one parquet file. Raises DataError when it is missing or empty."""
+    import pyarrow.parquet as pq
+
+    if not Path(name).is_file():
+        raise DataError(f"data.{key}: no such file: {name} (write it with `demur-train data`)")
+    rows = pq.read_table(name).to_pylist()
+    if not rows:
+        raise DataError(f"data.{key}: {name} has no rows")
+    return rows
+
+
+def check_rows(rows: list[dict[str, Any]], name: str, contract: str) -> None:
+    """Raise DataError unless every row has a prompt, an answer and the recipe's contract."""
+    for number, row in enumerate(rows):
+        if not row.get("prompt"):
+            raise DataError(f"{name}, row {number}: no prompt (write the file with `demur-train data`)")
+        if not (row.get("reward_model") or {}).get("ground_truth"):
+            raise DataError(f"{name}, row {number}: no answer in reward_model.ground_truth")
+        written = (row.get("extra_info") or {}).get("contract")
+        if written != contract:
+            raise DataError(
+                f"{name}, row {number}: its prompt follows the contract {written}, the recipe's is {contract}:"
+                " write the file again with this recipe"
+            )
+
+
+def domain(config: DictConfig) -> str:
+    """The domain the training prompts were written for."""
+    return read_rows(_listed(config.data.train_files)[0], "train_files")[0]["extra_info"]["domain"]
+
+
+def _check_lengths(rows: list[dict[str, Any]], name: str, tokenizer: Any, limit: int) -> list[str]:
+    measured = rows[:MEASURED_PROMPTS]
+    lengths = list(prompt_lengths(measured, tokenizer))
+    too_long = sum(length > limit for length in lengths)
+    if too_long == len(lengths):
+        raise ModelError(
+            f"{name}: every prompt is longer than data.max_prompt_length={limit}; the longest has {max(lengths)} tokens"
+        )
+    if not too_long:
+        return []
+    return [f"{name}: {too_long} of {len(lengths)} prompts exceed data.max_prompt_length={limit} and are left out"]
+
+
+def prompt_lengths(rows: list[dict[str, Any]], tokenizer: Any) -> Iterator[int]:
+    """Tokens of each prompt, chat template included."""
+    for row in rows:
+        text = tokenizer.apply_chat_template(row["prompt"], add_generation_prompt=True, tokenize=False)
+        yield len(tokenizer(text, add_special_tokens=False)["input_ids"])
+
+
+def _check_batch(rows: list[Mapping[str, Any]] | list[dict[str, Any]], name: str, config: DictConfig) -> None:
+    size = config.data.train_batch_size
+    if len(rows) < size:
+        raise DataError(f"{name} has {len(rows)} rows, fewer than data.train_batch_size={size}")
+    if size < config.actor_rollout_ref.actor.ppo_mini_batch_size:
+        raise RecipeError("actor_rollout_ref.actor.ppo_mini_batch_size is larger than data.train_batch_size")
+
+
+def _check_context(config: DictConfig) -> None:
+    needed = config.data.max_prompt_length + config.data.max_response_length
+    context = config.actor_rollout_ref.rollout.max_model_len
+    if context is not None and context < needed:
+        raise RecipeError(
+            f"actor_rollout_ref.rollout.max_model_len={context} is shorter than the longest prompt and response"
+            f" together ({needed})"
+        )
+    budget = config.actor_rollout_ref.actor.ppo_max_token_len_per_gpu
+    if config.actor_rollout_ref.actor.use_dynamic_bsz and budget < needed:
+        raise RecipeError(
+            f"actor_rollout_ref.actor.ppo_max_token_len_per_gpu={budget} cannot hold one longest sequence ({needed})"
+        )
+
+
+def _check_resume(config: DictConfig) -> list[str]:
+    run = Path(config.trainer.default_local_dir)
+    if config.trainer.resume_mode != "auto" or not run.is_dir():
+        return []
+    repaired = checkpoints.repair_tracker(run)
+    remarks = [repaired] if repaired else []
+    newest = checkpoints.latest(run)
+    return [*remarks, f"resuming from {newest}"] if newest else remarks
+
+
+def _listed(files: Any) -> list[str]:
+    return [files] if isinstance(files, str) else list(files)
+
+
+def _looks_local(path: str) -> bool:
+    return path.startswith((".", "/", "~")) or path.count("/") != 1
