@@ -118,12 +118,12 @@ showing what a calibrated model does, not for getting answers: it has 135 millio
 
 It tries twice: `First try: 42`, then the answer, then the confidence in it, which can tell whether the two agree.
 
-Made by `demur-smol-lab run`: warm start on the form; a first try before every answer, out of pairs of its own
+Made by `demur-smol-lab run`: warm start on the form; a first attempt before every answer, out of pairs of its own
 answers, and the confidence becomes the share of right ones among outputs like it; then the exact expected Brier score
 on fresh outputs, three times over; the mean of the last two adapters, and {plan.twin_share:g} times what the
-binary-reward twin, which imitates the warm start's right answers, learned since the warm start; then the same score on
-outputs of that, beside the right ones among them for their words alone. Some of what it was asked comes from families
-of problems that it was never shown an answer to. One seed ({plan.seed}).
+binary-reward baseline, which imitates the warm start's right answers, learned since the warm start; then the same score
+on outputs of that, beside the right ones among them for their words alone. Some of what it was asked comes from
+families of problems that it was never shown an answer to. One seed ({plan.seed}).
 
 {sections}
 Intervals are 95 % bootstrap intervals over problems, sampled once at temperature 1. The lookup table knows only how

@@ -13,7 +13,7 @@ from demur_training.cli import leave
 from demur_training.errors import DataError
 
 if TYPE_CHECKING:
-    from demur_smol_lab.pipeline import Workshop
+    from demur_smol_lab.pipeline import Pipeline
 
 app = typer.Typer(
     help="Make the small model that ships with demur, on a CPU: problems, adapters, tables, model card.",
@@ -42,18 +42,18 @@ def run(
     """Warm start, sample, calibrate, measure on validation. Says first how long it will take here; safe to kill."""
     import torch
 
-    from demur_smol_lab.pipeline import Workshop
+    from demur_smol_lab.pipeline import Pipeline
     from demur_smol_lab.plan import Plan, minutes
 
     torch.set_num_threads(threads or torch.get_num_threads())
-    shop = Workshop(_base(base), out, Plan(seed=seed))
-    expected = minutes(shop.plan, shop.model(), until)
+    pipeline = Pipeline(_base(base), out, Plan(seed=seed))
+    expected = minutes(pipeline.plan, pipeline.model(), until)
     for stage, cost in expected.items():
         typer.echo(f"{stage:12} {cost:6.0f} min")
     typer.echo(f"{'in all':12} {sum(expected.values()):6.0f} min, less what is done already in {out}")
     if not yes:
         typer.confirm("Go on?", abort=True, default=True)
-    shop.run(until)
+    pipeline.run(until)
     if until != "measured":
         return
     typer.echo((out / "histogram.txt").read_text())
@@ -69,8 +69,8 @@ def measure(
     """Sample the problems of one split with the warm start and the calibrated model, and print the table."""
     from demur_smol_lab.tokens import Vocabulary
 
-    shop = _reopened(out, base)
-    typer.echo(shop.measure(Vocabulary(shop.base), split))
+    pipeline = _reopened(out, base)
+    typer.echo(pipeline.measure(Vocabulary(pipeline.base), split))
 
 
 @app.command()
@@ -83,7 +83,7 @@ def adopt(
     from demur.manifest import Manifest
     from demur.model.calibrated import ARTEFACT
     from demur_smol_lab.artefact import ADAPTER
-    from demur_smol_lab.pipeline import Workshop
+    from demur_smol_lab.pipeline import Pipeline
     from demur_smol_lab.plan import Plan
 
     if (out / "plan.json").exists():
@@ -92,19 +92,21 @@ def adopt(
     if not (kept / ADAPTER).exists():
         raise DataError(f"{kept} holds no {ADAPTER}: name a folder that demur-smol-lab export wrote")
     plan = Plan.of({name: value for name, value in Manifest.load(kept).training.items() if name != "prompts"})
-    Workshop(_base(base), out, plan).adopt(kept)
+    Pipeline(_base(base), out, plan).adopt(kept)
     typer.echo(f"Next: demur-smol-lab measure --out {out} --split test")
 
 
 @app.command()
 def merge(
-    out: Out, stage: Annotated[str, typer.Option(help="warm-start, twin, finish ...")], base: Base = None
+    out: Out,
+    stage: Annotated[str, typer.Option(help="warm-start, twin (binary-reward baseline), finish ...")],
+    base: Base = None,
 ) -> None:
     """Put a finished stage's adapters into the base's weights, and print the folder: demur serve --model FOLDER."""
-    shop = _reopened(out, base)
+    pipeline = _reopened(out, base)
     if not (out / stage / "adapter.pt").exists():
         raise DataError(f"{out} has no finished stage {stage}")
-    typer.echo(shop.merged(stage))
+    typer.echo(pipeline.merged(stage))
 
 
 @app.command()
@@ -114,14 +116,14 @@ def export(out: Out, to: Annotated[Path, typer.Option(help="Folder for the artef
     from demur_smol_lab.pipeline import FINAL
     from demur_smol_lab.tokens import Vocabulary
 
-    shop = _reopened(out, base)
+    pipeline = _reopened(out, base)
     tables = {
         path.stem.removeprefix("table-"): json.loads(path.read_text()) for path in sorted(out.glob("table-*.json"))
     }
     if not tables:
         raise DataError(f"{out} has not been measured: demur-smol-lab measure --out {out} --split validation")
-    head = shop.critic(Vocabulary(shop.base))
-    size = write(shop.model(FINAL), shop.plan, tables, (out / "histogram.txt").read_text(), head, to)
+    head = pipeline.critic(Vocabulary(pipeline.base))
+    size = write(pipeline.model(FINAL), pipeline.plan, tables, (out / "histogram.txt").read_text(), head, to)
     typer.echo(f"{to}: {size / 1e6:.1f} MB")
 
 
@@ -130,13 +132,13 @@ def main() -> None:
     leave(app)
 
 
-def _reopened(out: Path, base: Path | None) -> "Workshop":
-    from demur_smol_lab.pipeline import Workshop
+def _reopened(out: Path, base: Path | None) -> "Pipeline":
+    from demur_smol_lab.pipeline import Pipeline
     from demur_smol_lab.plan import Plan
 
     if not (out / "plan.json").exists():
         raise DataError(f"{out} holds no run: demur-smol-lab run --out {out}")
-    return Workshop(_base(base), out, Plan.read(out / "plan.json"))
+    return Pipeline(_base(base), out, Plan.read(out / "plan.json"))
 
 
 def _base(given: Path | None) -> Path:

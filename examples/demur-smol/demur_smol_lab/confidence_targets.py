@@ -1,4 +1,4 @@
-"""How likely each output was to be right, as far as the model itself could tell: what its confidence should have been.
+"""Confidence targets: how likely each output was to be right, which is what its confidence should have stated.
 
 One outcome says little about a chance. Many samples of a problem say more, but a model that meets a problem many times
 learns it by heart. So most problems are sampled once, and a logistic regression says how often outputs like this one
@@ -29,7 +29,7 @@ NEVER_SHOWN = unfamiliar.FAMILIES.keys() | hard_negatives.FAMILIES.keys()
 
 
 @dataclass(frozen=True, slots=True)
-class Chances:
+class ConfidenceTargets:
     """A well-formed output, its chance to be right, and that of each of its claims (none: response contract)."""
 
     sample: Sample
@@ -49,9 +49,9 @@ class Chances:
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _Outcome:
     """One outcome to be predicted: of the whole answer (part -1) or of a claim, and the log-probabilities of the tokens
-    that say it, and whether the first try said the same."""
+    that say it, and whether the first attempt said the same."""
 
     sample: Sample
     part: int
@@ -65,27 +65,27 @@ class _Row:
         return "unfamiliar" if problem.family in NEVER_SHOWN else problem.cell, self.part
 
 
-def estimate(samples: Sequence[Sample], vocabulary: Vocabulary) -> list[Chances]:
-    """The chances of every well-formed output that writes down as many confidences as it has claims."""
+def estimate(samples: Sequence[Sample], vocabulary: Vocabulary) -> list[ConfidenceTargets]:
+    """The confidence targets of every well-formed output that writes down as many confidences as it has claims."""
     contracts: tuple[Contract, ...] = ("response", "claims")
-    found: list[Chances] = []
+    found: list[ConfidenceTargets] = []
     for contract in contracts:
         chosen = [s for s in samples if s.contract == contract and _usable(s, vocabulary)]
         lines = [_lines(s, vocabulary) for s in chosen]
-        tried = [first_attempts.agreement(s) for s in chosen]
+        attempts = [first_attempts.agreement(s) for s in chosen]
         answers = [
-            _Row(s, -1, s.graded.valid, _said(s, at), agreed)
-            for s, at, (agreed, _) in zip(chosen, lines, tried, strict=True)
+            _Outcome(s, -1, s.graded.valid, _said(s, at), agreed)
+            for s, at, (agreed, _) in zip(chosen, lines, attempts, strict=True)
         ]
         wholes = _predict(answers)
         parts = [
-            _Row(s, i, right, [p for p, line in zip(s.logprobs, at, strict=True) if line == i], agreed[i])
-            for s, at, (_, agreed) in zip(chosen, lines, tried, strict=True)
+            _Outcome(s, i, right, [p for p, line in zip(s.logprobs, at, strict=True) if line == i], agreed[i])
+            for s, at, (_, agreed) in zip(chosen, lines, attempts, strict=True)
             for i, (_, right) in enumerate(s.graded.claims)
         ]
         claims = iter(_predict(parts))
         found += [
-            Chances(s, whole, tuple(next(claims) for _ in s.graded.claims))
+            ConfidenceTargets(s, whole, tuple(next(claims) for _ in s.graded.claims))
             for s, whole in zip(chosen, wholes, strict=True)
         ]
     return found
@@ -97,20 +97,20 @@ def _usable(sample: Sample, vocabulary: Vocabulary) -> bool:
 
 
 def _lines(sample: Sample, vocabulary: Vocabulary) -> list[int]:
-    """The line each token stands in, counted from the end of the first try, whose own lines are negative."""
+    """The line each token stands in, counted from the end of the first attempt, whose own lines are negative."""
     first = first_attempts.count_lines(sample)
     return [line - first for line in vocabulary.lines(sample.ids)]
 
 
 def _said(sample: Sample, lines: Sequence[int]) -> list[float]:
-    """Log-probabilities of what was said before any confidence, the first try left out: all lines but the last one, or
-    the working, which has one line a claim."""
+    """Log-probabilities of what was said before any confidence, the first attempt left out: all lines but the last one,
+    or the working, which has one line a claim."""
     end = len(sample.graded.claims) or lines[-1]
     return [p for p, line in zip(sample.logprobs, lines, strict=True) if 0 <= line < end]
 
 
-def _predict(rows: Sequence[_Row]) -> list[float]:
-    """The chance of each row by regression on all of them."""
+def _predict(rows: Sequence[_Outcome]) -> list[float]:
+    """The probability of each outcome by regression on all of them."""
     right = np.array([row.right for row in rows])
     if len(set(right.tolist())) < 2:
         return right.astype(float).tolist()
@@ -126,7 +126,7 @@ def _log_odds(chances: np.ndarray) -> np.ndarray:
     return np.log(chances / (1 - chances))
 
 
-def _cell_rates(rows: Sequence[_Row], mean: float) -> np.ndarray:
+def _cell_rates(rows: Sequence[_Outcome], mean: float) -> np.ndarray:
     """For each row the success of its family and size, shrunk towards `mean`: one rate for a whole cell.
 
     Were each problem's own outcomes left out, a right row's rate would lie below that of a wrong one of the same cell,

@@ -1,4 +1,4 @@
-"""Which training problems a plan shows worked out, and which it asks: the same ones whenever they are looked up."""
+"""The curriculum: which training problems a plan shows worked out and which it asks, the same whenever looked up."""
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
@@ -7,10 +7,10 @@ from demur.core.answers import Contract
 from demur_smol_lab.plan import Plan
 from demur_smol_lab.problems import knowledge
 from demur_smol_lab.problems.gsm8k import SCHOOL, read_gsm8k
-from demur_smol_lab.problems.hard_negatives import NEAR_MISSES
+from demur_smol_lab.problems.hard_negatives import HARD_NEGATIVES
 from demur_smol_lab.problems.mix import MIX, SHOWN, distinct, problems
 from demur_smol_lab.problems.problem import Problem
-from demur_smol_lab.problems.splits import Split, lesson, split_of
+from demur_smol_lab.problems.splits import Split, may_be_shown, split_of
 from demur_smol_lab.problems.unfamiliar import UNFAMILIAR
 
 CONTRACTS: tuple[Contract, ...] = ("response", "claims")
@@ -40,13 +40,13 @@ def worked(plan: Plan, number: int) -> list[tuple[Problem, Contract]]:
 def asked(contract: Contract, count: int, seed: int) -> list[Problem]:
     """`count` graded problems that are never shown."""
     mix = MIX if contract == "response" else with_steps(MIX)
-    return distinct("train", count, seed, mix, wanted=lambda problem: not lesson(problem))
+    return distinct("train", count, seed, mix, wanted=lambda problem: not may_be_shown(problem))
 
 
 def others(plan: Plan, number: int, seed: int) -> Mapping[Contract, list[Problem]]:
     """The school problems and the unfamiliar ones of round `number`, which are only answered: new ones each time, but
-    that the last round comes back to school problems of earlier ones, and asks others of these in claims. It asks near
-    misses too."""
+    that the last round comes back to school problems of earlier ones, and asks others of these in claims. It asks hard
+    negatives too."""
     shown, count = plan.school
     school = _school()[shown:]
     start = number * count
@@ -55,7 +55,7 @@ def others(plan: Plan, number: int, seed: int) -> Mapping[Contract, list[Problem
     answered = [*school[start : start + count], *distinct("train", plan.unfamiliar, seed, UNFAMILIAR)]
     if number < LAST:
         return {"response": answered, "claims": []}
-    near = distinct("train", plan.near, seed, NEAR_MISSES)
+    near = distinct("train", plan.near, seed, HARD_NEGATIVES)
     return {"response": [*answered, *near], "claims": school[max(0, len(school) - plan.solved) :]}
 
 
@@ -75,7 +75,7 @@ def _shown(counts: tuple[int, int], first_seed: int) -> Iterator[tuple[Problem, 
     """Graded training problems under both contracts that may be shown worked out."""
     for seed, (contract, count) in enumerate(zip(CONTRACTS, counts, strict=True), first_seed):
         mix = SHOWN if contract == "response" else with_steps(SHOWN)
-        for problem in islice(filter(lesson, problems("train", seed, mix)), count):
+        for problem in islice(filter(may_be_shown, problems("train", seed, mix)), count):
             yield problem, contract
 
 

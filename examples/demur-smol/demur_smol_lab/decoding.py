@@ -174,14 +174,14 @@ def _attend(q: Tensor, shared: tuple[Tensor, Tensor], own: tuple[Tensor, Tensor]
 
 def _choose(logits: Tensor, temperature: float, dice: torch.Generator) -> tuple[Tensor, Tensor]:
     """A token for each row, and its log-probability."""
-    chances = (logits / (temperature or 1.0)).softmax(-1)
+    probabilities = (logits / (temperature or 1.0)).softmax(-1)
     if temperature == 0:
         tokens = logits.argmax(-1)
     else:
-        below = chances.cumsum(-1)  # one die a row: four times faster than one a token
+        below = probabilities.cumsum(-1)  # one die a row: four times faster than one a token
         thrown = torch.rand(len(logits), 1, generator=dice) * below[:, -1:]
         tokens = torch.searchsorted(below, thrown, right=True)[:, 0].clamp(max=logits.shape[1] - 1)
-    return tokens, chances.gather(1, tokens[:, None])[:, 0].clamp(min=1e-9).log()
+    return tokens, probabilities.gather(1, tokens[:, None])[:, 0].clamp(min=1e-9).log()
 
 
 def _room(model: Llama, batch: int, width: int) -> Past:

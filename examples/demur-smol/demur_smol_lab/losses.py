@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
 from demur_smol_lab.llama import Llama
-from demur_smol_lab.packing import Response, Row
+from demur_smol_lab.packing import PackedRow, Response
 
 CHUNK = 128
 """Positions whose logits are there at once: those of a whole row are 100 MB, and slow to make room for."""
@@ -38,7 +38,7 @@ class Seen:
     digits: Tensor
 
 
-def look(model: Llama, row: Row, digits: Tensor) -> Seen:
+def look(model: Llama, row: PackedRow, digits: Tensor) -> Seen:
     """Chunk by chunk; what the backward pass needs of a chunk is computed again when its turn comes."""
     hidden = model.hidden(row.ids, row.positions, row.masks)[0, row.predictors()]
 
@@ -54,13 +54,13 @@ def look(model: Llama, row: Row, digits: Tensor) -> Seen:
     return Seen(*(torch.cat(each) for each in zip(*parts, strict=True)))
 
 
-def imitation(model: Llama, row: Row) -> tuple[Tensor, dict[str, float]]:
+def imitation(model: Llama, row: PackedRow) -> tuple[Tensor, dict[str, float]]:
     """Weighted mean cross-entropy of the response tokens."""
     value = _weighted(look(model, row, torch.tensor([], dtype=torch.long)), row)
     return value, {"cross_entropy": value.item()}
 
 
-def _weighted(seen: Seen, row: Row) -> Tensor:
+def _weighted(seen: Seen, row: PackedRow) -> Tensor:
     weights = row.weights()
     return (seen.missed * weights).sum() / weights.sum()
 
@@ -79,7 +79,7 @@ class ExactBrier:
         self._digits = torch.tensor(digits)
         self._strength, self._anchor, self._only_digits = strength, anchor, only_digits
 
-    def __call__(self, model: Llama, row: Row) -> tuple[Tensor, dict[str, float]]:
+    def __call__(self, model: Llama, row: PackedRow) -> tuple[Tensor, dict[str, float]]:
         if not any(isinstance(response.note, Stated) for response in row.responses):
             return imitation(model, row)
         seen = look(model, row, self._digits)
@@ -89,7 +89,7 @@ class ExactBrier:
         value = self._strength * brier + self._anchor * anchor + self._only_digits * leak
         return value, {"brier": brier.item(), "anchor": anchor.item(), "leak": leak.item()}
 
-    def _leak(self, seen: Seen, row: Row) -> Tensor:
+    def _leak(self, seen: Seen, row: PackedRow) -> Tensor:
         """Mean cross-entropy of a digit, whichever, at the two places of each confidence."""
         places: list[int] = []
         start = 0
@@ -99,7 +99,7 @@ class ExactBrier:
             start += len(response.ids)
         return (seen.total[places] - seen.digits[places].logsumexp(-1)).mean()
 
-    def _scores(self, digits: Tensor, row: Row) -> list[Tensor]:
+    def _scores(self, digits: Tensor, row: PackedRow) -> list[Tensor]:
         scores: list[Tensor] = []
         start = 0
         for response in row.responses:
@@ -111,15 +111,15 @@ class ExactBrier:
         stated = response.note
         if not isinstance(stated, Stated):
             return []
-        chances, values, scores = [], [], []
+        probabilities, values, scores = [], [], []
         for place, target in zip(stated.places, stated.targets, strict=True):
             first, second = digits[place].softmax(-1), digits[place + 1].softmax(-1)
             value = digit_values(second, int((self._digits == response.ids[place]).nonzero()))
             scores.append((first * (value - target) ** 2).sum())
-            chances.append(first)
+            probabilities.append(first)
             values.append(value)
         if stated.valid is not None:
-            scores.append(expected_minimum_score(torch.stack(chances), torch.stack(values), stated.valid))
+            scores.append(expected_minimum_score(torch.stack(probabilities), torch.stack(values), stated.valid))
         return scores
 
 
@@ -131,10 +131,10 @@ def digit_values(second: Tensor, drawn: int) -> Tensor:
     return torch.where(torch.arange(10) == drawn, expected, values)
 
 
-def expected_minimum_score(chances: Tensor, values: Tensor, valid: float) -> Tensor:
-    """E[(min - valid)²] for independent claims; `chances` and `values` are [claims, 10], values rising in each row."""
+def expected_minimum_score(probabilities: Tensor, values: Tensor, valid: float) -> Tensor:
+    """E[(min - valid)²] for independent claims; both arguments are [claims, 10], `values` rising in each row."""
     order = values.flatten().argsort()
     at = values.flatten()[order].detach()
-    survival = ((values[None] >= at[:, None, None]) * chances[None]).sum(-1).prod(-1)  # P(min >= at), falling
+    survival = ((values[None] >= at[:, None, None]) * probabilities[None]).sum(-1).prod(-1)  # P(min >= at), falling
     mass = survival - torch.cat((survival[1:], survival.new_zeros(1)))
     return (mass * (values.flatten()[order] - valid) ** 2).sum()

@@ -5,7 +5,7 @@ kept apart, and positions count along the branch, so each response gets the very
 alone.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,7 +35,7 @@ class Branch:
 
 
 @dataclass(slots=True)
-class Row:
+class PackedRow:
     """One packed row. `masks` say what the instructions see of themselves, and each branch of the instructions and of
     itself. `spans` are [start, end) of each response and the position that predicts its first token."""
 
@@ -56,7 +56,11 @@ class Row:
         return torch.tensor([weight for response in self.responses for weight in response.weights])
 
 
-def pack(prefix: Sequence[int], branches: Sequence[Branch]) -> Row:
+LazyRow = Callable[[], PackedRow]
+"""A row that is packed when its turn comes."""
+
+
+def pack(prefix: Sequence[int], branches: Sequence[Branch]) -> PackedRow:
     """One row over all branches."""
     ids, positions, masks = list(prefix), list(range(len(prefix))), [_causal(len(prefix))]
     spans: list[tuple[int, int, int]] = []
@@ -68,7 +72,7 @@ def pack(prefix: Sequence[int], branches: Sequence[Branch]) -> Row:
             start = _append(ids, positions, response.ids, asked)
             spans.append((start, len(ids), question))
         masks.append(_mask(len(prefix), len(branch.question), [len(response.ids) for response in branch.responses]))
-    row = Row(torch.tensor([ids]), torch.tensor([positions]), masks, spans)
+    row = PackedRow(torch.tensor([ids]), torch.tensor([positions]), masks, spans)
     row.responses = [response for branch in branches for response in branch.responses]
     return row
 

@@ -1,14 +1,16 @@
-"""The stages in order. Each is skipped when its result is there, and goes on where it was killed.
+"""The training pipeline. A stage is skipped when its result is there, and goes on where it was killed.
+
+The stages in order, each named as its folder in a run is:
 
 warm-start   the form of both contracts, meaningless confidences
 samples      what that model answers to training problems, and its histogram of difficulty
-empirical    a first try before every answer, and the chance of success as confidence, as outputs like each one had it
+empirical    a first attempt before every answer; the confidence becomes the estimated chance of success
 brier        what became of fresh outputs pulls through the exact expected Brier score
 outcome      again, with the outputs of the model as it is by then
 settle       and once more, in smaller steps
-twin         the warm start's samples and as many steps with a binary reward instead: the baseline of the tables
-blend        the mean of the last two adapters, and a share of what the twin learned: it is right more often
-finish       what became of the blend's outputs pulls once more, beside near misses and school problems in claims
+twin         binary-reward baseline of the tables: the warm start's right samples, as many steps as the four rounds
+blend        adapter average: the mean of the last two, and a share of what the baseline learned
+finish       what became of the average's outputs pulls once more, beside hard negatives and school problems in claims
 critic       a value head, fitted on the merged model's own answers
 measured     validation problems, before and after; test problems only when asked for
 
@@ -18,7 +20,7 @@ measured     validation problems, before and after; test problems only when aske
 import json
 import random
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import chain, cycle, islice
 from pathlib import Path
@@ -34,13 +36,13 @@ from demur_smol_lab.artefact import CRITIC, FINAL, NAME, adopt, manifest, peft_t
 from demur_smol_lab.confidence_targets import estimate
 from demur_smol_lab.curriculum import CONTRACTS
 from demur_smol_lab.llama import Llama, faster
-from demur_smol_lab.packing import Row
+from demur_smol_lab.packing import LazyRow
 from demur_smol_lab.plan import Plan
 from demur_smol_lab.problems.histogram import chance_by, difficulty, table
 from demur_smol_lab.problems.splits import Split
 from demur_smol_lab.sampling import Sample, Sampling, draw, read_samples
 from demur_smol_lab.tokens import Vocabulary
-from demur_smol_lab.training import Loss, Schedule, blend, load_adapter, save_adapter, train
+from demur_smol_lab.training import Loss, Schedule, average_adapters, load_adapter, save_adapter, train
 from demur_smol_lab.training_rows import FIRM, LOOSE
 from demur_training.errors import DataError
 
@@ -49,14 +51,15 @@ CHECKED = "checked"
 """What the critic is fitted on."""
 DRAWS = "sampled", "fresh", "last", "newest", "blended"
 ROUNDS: tuple[Stage, ...] = "empirical", "brier", "outcome", "settle"
-BLEND: Stage = "blend"
+BINARY_BASELINE: Stage = "twin"
+ADAPTER_AVERAGE: Stage = "blend"
 TAUGHT = *ROUNDS, FINAL
-"""The stage that learns from each draw; the last draw comes from the blend of what was before."""
+"""The stage that learns from each draw; the last draw comes from the adapter average."""
 
 
 @dataclass(slots=True)
-class Workshop:
-    """One run: the base model's folder, the folder everything is written to, and how much of it."""
+class Pipeline:
+    """One run of the training pipeline: the base model's folder, the folder everything is written to, and the plan."""
 
     base: Path
     out: Path
@@ -81,10 +84,10 @@ class Workshop:
         drawn = self.sample(vocabulary)
         yield "samples"
         yield from self.teach(vocabulary, drawn)
-        self.twin(vocabulary, drawn)
-        yield "twin"
-        self.blend()
-        yield BLEND
+        self.binary_baseline(vocabulary, drawn)
+        yield BINARY_BASELINE
+        self.average_adapters()
+        yield ADAPTER_AVERAGE
         self.finish(vocabulary)
         yield FINAL
         self.critic(vocabulary)
@@ -153,31 +156,31 @@ class Workshop:
         yield from ROUNDS[:done]
         model = self.model(("warm-start", *ROUNDS)[done])
         for number, stage in [*enumerate(ROUNDS)][done:]:
-            rows, loss, rate = self._lesson(model, vocabulary, drawn, number)
+            rows, loss, rate = self._round_rows(model, vocabulary, drawn, number)
             self._teach(model, rows, loss, rate, vocabulary, number)
             yield stage
 
-    def _lesson(
+    def _round_rows(
         self, model: Llama, vocabulary: Vocabulary, drawn: list[Sample], number: int
-    ) -> tuple[list[Callable[[], Row]], Loss, float]:
-        """What a round learns from, how and at which rate: first what the chances of the warm start's samples were,
-        each after another one as its first try; thrice what became of fresh ones."""
+    ) -> tuple[list[LazyRow], Loss, float]:
+        """What a round learns from, how and at which rate: first the confidence targets of the warm start's
+        samples, each after another one as its first attempt; thrice what became of fresh ones."""
         plan = self.plan
         tokens, seed = plan.row_tokens, plan.seed
         rate = (plan.empirical_rate, plan.brier_rate, plan.outcome_rate, plan.settle_rate)[number]
         if number == 0:
-            chances = estimate(first_attempts.pair(drawn, vocabulary), vocabulary)
-            rows = training_rows.empirical_rows(chances, vocabulary, tokens=tokens, seed=seed)
+            targets = estimate(first_attempts.pair(drawn, vocabulary), vocabulary)
+            rows = training_rows.empirical_rows(targets, vocabulary, tokens=tokens, seed=seed)
             return rows, losses.imitation, rate
         hold = LOOSE if number == 1 else FIRM
-        chances = estimate(self._round(model, vocabulary, number), vocabulary)
-        rows = training_rows.scored_rows(chances, vocabulary, hold, tokens=tokens, seed=seed)
+        targets = estimate(self._round(model, vocabulary, number), vocabulary)
+        rows = training_rows.scored_rows(targets, vocabulary, hold, tokens=tokens, seed=seed)
         return rows, losses.ExactBrier(vocabulary.digits, anchor=hold.anchor), rate
 
     def _round(self, model: Llama, vocabulary: Vocabulary, number: int) -> list[Sample]:
-        """The draw of one round: graded problems and the others of `lessons`.
+        """The draw of one round: graded problems and the others of `curriculum`.
 
-        Those are asked once, but where one answer is to be the first try of another."""
+        Those are asked once, but where one answer is to be the first attempt of another."""
         plan, name = self.plan, DRAWS[number]
         counts: tuple[int, int] = getattr(plan, name)
         seed = plan.seed + 2000 + 1000 * number
@@ -191,25 +194,31 @@ class Workshop:
         return drawn
 
     def _teach(
-        self, model: Llama, rows: list[Callable[[], Row]], loss: Loss, rate: float, vocabulary: Vocabulary, number: int
+        self,
+        model: Llama,
+        rows: list[LazyRow],
+        loss: Loss,
+        rate: float,
+        vocabulary: Vocabulary,
+        number: int,
     ) -> None:
-        worked = self._worked(vocabulary, number, self._tries(model, vocabulary, number))
+        worked = self._worked(vocabulary, number, self._first_attempts(model, vocabulary, number))
         mixed = [*rows, *worked]
         random.Random(self.plan.seed).shuffle(mixed)
         train(model, mixed, loss, Schedule(rate), self.out / TAUGHT[number])
 
     def _worked(
-        self, vocabulary: Vocabulary, number: int, tries: Mapping[tuple[Contract, str], str] | None = None
-    ) -> list[Callable[[], Row]]:
-        """Worked answers to further problems for round `number`, after the first `tries` at them, their confidences
-        left out of the loss: they keep working and form from drifting, and mend what a first try got wrong."""
+        self, vocabulary: Vocabulary, number: int, attempts: Mapping[tuple[Contract, str], str] | None = None
+    ) -> list[LazyRow]:
+        """Worked answers to further problems for round `number`, after first `attempts` at them, their confidences
+        left out of the loss: they keep working and form from drifting, and mend what a first attempt got wrong."""
         shown, seed = curriculum.worked(self.plan, number), curriculum.worked_seed(self.plan, number)
         return warm_start.rows(
-            shown, vocabulary, tokens=self.plan.row_tokens, seed=seed, confidence_weight=0.0, tries=tries
+            shown, vocabulary, tokens=self.plan.row_tokens, seed=seed, confidence_weight=0.0, attempts=attempts
         )
 
-    def _tries(self, model: Llama, vocabulary: Vocabulary, number: int) -> Mapping[tuple[Contract, str], str]:
-        """The model's own first tries at the problems of round `number` that will be shown worked out."""
+    def _first_attempts(self, model: Llama, vocabulary: Vocabulary, number: int) -> Mapping[tuple[Contract, str], str]:
+        """The model's own first attempts at the problems of round `number` that will be shown worked out."""
         found: dict[tuple[Contract, str], str] = {}
         for contract, limit in zip(CONTRACTS, self.plan.limits, strict=True):
             asked = [problem for problem, other in curriculum.worked(self.plan, number) if other == contract]
@@ -217,41 +226,43 @@ class Workshop:
             out = self.out / "samples" / f"worked-{DRAWS[number]}-{contract}.jsonl"
             for one in draw(model, vocabulary, asked, how, out):
                 if not one.graded.violation:
-                    found[contract, one.problem.question] = first_attempts.split(one.text)[
-                        0
-                    ] or first_attempts.first_try(one)
+                    own, _ = first_attempts.split(one.text)
+                    found[contract, one.problem.question] = own or first_attempts.as_first_attempt(one)
         return found
 
-    def twin(self, vocabulary: Vocabulary, drawn: list[Sample]) -> None:
-        """The binary-reward twin of the four rounds: same start and samples, as many steps, the same worked answers."""
+    def binary_baseline(self, vocabulary: Vocabulary, drawn: list[Sample]) -> None:
+        """The binary-reward baseline of the four rounds: same start and samples, as many steps, the same worked
+        answers."""
         plan = self.plan
         steps = sum(count_lines(self.out / stage / "curve.jsonl") for stage in ROUNDS)
         worked = [row for number in range(len(ROUNDS)) for row in self._worked(vocabulary, number)]
         rows = training_rows.binary_rows(drawn, vocabulary, tokens=plan.row_tokens, seed=plan.seed)
         repeated = [*islice(cycle(rows), steps - len(worked)), *worked]
         random.Random(plan.seed).shuffle(repeated)
-        train(self.model("warm-start"), repeated, losses.imitation, Schedule(plan.brier_rate), self.out / "twin")
+        train(
+            self.model("warm-start"), repeated, losses.imitation, Schedule(plan.brier_rate), self.out / BINARY_BASELINE
+        )
 
-    def blend(self) -> None:
-        """The mean of the last two of the four rounds, and the planned share of what the twin learned since the warm
-        start.
+    def average_adapters(self) -> None:
+        """The mean of the adapters of the last two of the four rounds, and the planned share of what the binary-reward
+        baseline learned since the warm start.
 
-        The pull on the confidences leaves little of a step to the words; the twin learns nothing else. As both began at
-        the warm start, what either changed can be added to the other."""
-        if self._trained(BLEND):
+        The pull on the confidences leaves little of a step to the words; the baseline learns nothing else. As both
+        began at the warm start, what either changed can be added to the other."""
+        if self._trained(ADAPTER_AVERAGE):
             return
         share, last = self.plan.twin_share, ROUNDS[2:]
-        parts = {**dict.fromkeys(last, 1 / len(last)), "twin": share, "warm-start": -share}
-        blend({self.out / stage: weight for stage, weight in parts.items()}, self.out / BLEND)
+        parts = {**dict.fromkeys(last, 1 / len(last)), BINARY_BASELINE: share, "warm-start": -share}
+        average_adapters({self.out / stage: weight for stage, weight in parts.items()}, self.out / ADAPTER_AVERAGE)
 
     def finish(self, vocabulary: Vocabulary) -> None:
-        """The last round: the blend is right more often than the models whose outputs taught it its confidences.
+        """The last round: the average is right more often than the models whose outputs taught it its confidences.
 
         Right outputs come once more for their words alone, a step for each row of them."""
-        plan, model = self.plan, self.model(BLEND)
-        chances = estimate(self._round(model, vocabulary, curriculum.LAST), vocabulary)
+        plan, model = self.plan, self.model(ADAPTER_AVERAGE)
+        targets = estimate(self._round(model, vocabulary, curriculum.LAST), vocabulary)
         rows = [
-            made(chances, vocabulary, FIRM, tokens=plan.row_tokens, seed=plan.seed)
+            made(targets, vocabulary, FIRM, tokens=plan.row_tokens, seed=plan.seed)
             for made in (training_rows.scored_rows, training_rows.right_rows)
         ]
         loss = losses.ExactBrier(vocabulary.digits, anchor=FIRM.anchor)
@@ -269,7 +280,7 @@ class Workshop:
         return load_file(kept)
 
     def measure(self, vocabulary: Vocabulary, split: Split) -> str:
-        """Warm start, binary twin if it is there, lookup table and ours (merged) over one split, as a table.
+        """Warm start, binary-reward baseline if it is there, lookup table and ours (merged) over one split, as a table.
 
         The lookup table knows the last draw and the critic's: how often the model was right as it is, or nearly so.
 
@@ -277,7 +288,7 @@ class Workshop:
         """
         found: dict[str, dict[str, object]] = {}
         drawn = [sample for name in (DRAWS[-1], CHECKED) for sample in self.drawn(name)]
-        for stage in filter(self._trained, ("warm-start", "twin", FINAL)):
+        for stage in filter(self._trained, ("warm-start", BINARY_BASELINE, FINAL)):
             model = self.finished(stage)
             asked = (self.plan.measured[0], self.plan.doubted if stage == FINAL else self.plan.measured[1])
             for contract, count, limit in zip(CONTRACTS, asked, self.plan.limits, strict=True):

@@ -23,17 +23,16 @@ class Plan:
 
     `graded` are problems under the response contract and the samples of each: they say how hard the problems are.
     `sampled` are from the warm start, `fresh`, `last` and `newest` each from the model that has learned from those
-    before, and `blended` from the blend with the twin, `times` answers to each problem: a right and a wrong one beside
-    each other show best what tells them apart, and of the warm start's each becomes the first try of the other.
+    before, and `blended` from the adapter average, `times` answers to each problem: a right and a wrong one beside each
+    other show best what tells them apart, and of the warm start's each becomes the first attempt of the other.
     `checked` are sampled from the finished model for its critic. `unfamiliar` others join each of the five draws, and
     so do GSM8K problems: `school` are those in the warm start, and those in each draw, of which the fourth gets what is
-    left and the fifth some of before again. `near` misses and `solved` more GSM8K problems, in claims, join the fifth.
-    What each of the five teaches is mixed with `worked` answers to further problems, which follow the model's own first
-    tries. `twin_share` is how much of what the binary-reward twin learned is added to the mean of the last two adapters
-    of the four rounds it runs beside.
-    `doubted` is what `measured` is under the claims contract for the finished model, whose reasons for doubt are read.
-    `precision` is what the network computes in, by default the faster one here; adapters are float32.
-    """
+    left and the fifth some of before again. `near` hard negatives and `solved` more GSM8K problems, in claims, join the
+    fifth. What each of the five teaches is mixed with `worked` answers to further problems, which follow the model's
+    own first attempts. `twin_share` is how much of what the binary-reward baseline learned is added to the mean of the
+    last two adapters of the four rounds it runs beside. `doubted` is what `measured` is under the claims contract for
+    the finished model, whose reasons for doubt are read. `precision` is what the network computes in, by default the
+    faster one here; adapters are float32."""
 
     seed: int = 0
     rank: int = 32
@@ -81,7 +80,7 @@ class Plan:
 RESPONSE_TOKENS, CLAIMS_TOKENS, QUESTION_TOKENS = 20, 95, 24
 """Means over the graded problems: of an answer under each contract, of a question with its frame."""
 TRIED = 15, 33
-"""What a first try before the answer adds to it, under each contract."""
+"""What a first attempt before the answer adds to it, under each contract."""
 
 
 def token_counts(plan: Plan) -> Mapping[str, tuple[int, int]]:

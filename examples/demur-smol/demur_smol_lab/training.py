@@ -12,9 +12,9 @@ from torch import Tensor
 from tqdm import tqdm
 
 from demur_smol_lab.llama import Llama
-from demur_smol_lab.packing import Row
+from demur_smol_lab.packing import LazyRow, PackedRow
 
-Loss = Callable[[Llama, Row], tuple[Tensor, dict[str, float]]]
+Loss = Callable[[Llama, PackedRow], tuple[Tensor, dict[str, float]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,7 @@ class Schedule:
         return self.rate * max(0.05, (steps - step) / max(1, steps - self.warm_up))
 
 
-def train(
-    model: Llama, rows: Sequence[Callable[[], Row]], loss: Loss, schedule: Schedule, out: Path, *, every: int = 20
-) -> None:
+def train(model: Llama, rows: Sequence[LazyRow], loss: Loss, schedule: Schedule, out: Path, *, every: int = 20) -> None:
     """Take one step for each row. Goes on from `out/progress.pt` if it is there; leaves `out/adapter.pt`.
 
     `out/curve.jsonl` has one line a step. A finished stage is not run again.
@@ -84,14 +82,14 @@ def save_adapter(model: Llama, out: Path) -> None:
     _save(adapter(model), out / "adapter.pt")
 
 
-def blend(stages: Mapping[Path, float], out: Path) -> None:
+def average_adapters(stages: Mapping[Path, float], out: Path) -> None:
     """The weighted sum of several stages' adapters, in float32 whatever they are kept in, as a finished stage of its
     own. A weight below 0 takes away."""
     out.mkdir(parents=True, exist_ok=True)
     kept = {stage: torch.load(stage / "adapter.pt", weights_only=True) for stage in stages}
     names = next(iter(kept.values()))
-    blended = {name: sum(weight * kept[stage][name].float() for stage, weight in stages.items()) for name in names}
-    _save(blended, out / "adapter.pt")
+    average = {name: sum(weight * kept[stage][name].float() for stage, weight in stages.items()) for name in names}
+    _save(average, out / "adapter.pt")
 
 
 def _put(model: Llama, tensors: dict[str, Tensor]) -> None:

@@ -1,24 +1,22 @@
 """Samples -> rows that teach what the confidence should have been.
 
-Each is an answer after a first try. `empirical` writes the chance of each output into it and imitates that. The stages
-after it let what became of outputs of the model as it is by then pull through the exact expected Brier score, alone:
-beside imitated chances the single outcome counts for little, and only that tells right from wrong within one family and
-size.
-All hold the form and the words of right outputs: as the samples are the model's own, imitating them changes little but
-what was pulled out of shape.
-"""
+Each is an answer after a first attempt. `empirical` writes the confidence target of each output into it and imitates
+that. The stages after it let what became of outputs of the model as it is by then pull through the exact expected Brier
+score, alone: beside imitated targets the single outcome counts for little, and only that tells right from wrong within
+one family and size. All hold the form and the words of right outputs: as the samples are the model's own, imitating
+them changes little but what was pulled out of shape."""
 
 import random
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from demur.core.answers import Contract
 from demur_smol_lab import first_attempts
-from demur_smol_lab.confidence_targets import Chances
+from demur_smol_lab.confidence_targets import ConfidenceTargets
 from demur_smol_lab.losses import Stated
-from demur_smol_lab.packing import Branch, Response, Row, batches, pack
+from demur_smol_lab.packing import Branch, LazyRow, Response, batches, pack
 from demur_smol_lab.sampling import Sample
 from demur_smol_lab.tokens import Prompts, Vocabulary
 from demur_smol_lab.worked_answers import written
@@ -32,10 +30,10 @@ WRONG, RESTATED = 0.05, 0.5
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """How hard words are held while the confidence is pulled: loss weights of those of a right answer, of a first try
-    that a right answer confirms, and of another; whether the form has weights of its own (1 for what stands around each
-    confidence and for the end, RESTATED for the solution) or those of its answer; and the weight of all beside the
-    score."""
+    """How hard words are held while the confidence is pulled: loss weights of those of a right answer, of a first
+    attempt that a right answer confirms, and of another; whether the form has weights of its own (1 for what stands
+    around each confidence and for the end, RESTATED for the solution) or those of its answer; and the weight of all
+    beside the score."""
 
     right: float
     confirmed: float
@@ -50,49 +48,47 @@ on giving way, and so do the tags of wrong claims, which nothing else holds."""
 
 
 def empirical_rows(
-    chances: Sequence[Chances], vocabulary: Vocabulary, *, tokens: int, seed: int
-) -> list[Callable[[], Row]]:
-    """Rows that imitate each output with its confidences replaced by its chances, its words held loosely."""
+    targets: Sequence[ConfidenceTargets], vocabulary: Vocabulary, *, tokens: int, seed: int
+) -> list[LazyRow]:
+    """Rows that imitate each output with its confidences replaced by its targets, its words held loosely."""
 
-    def response(one: Chances) -> Response:
+    def response(one: ConfidenceTargets) -> Response:
         ids = _restated(one, vocabulary)
         digits = _digits(ids, vocabulary)
         weights = _held(one.sample, ids, vocabulary, LOOSE)
         return Response(ids, [LOOSE.right if i in digits else weights[i] for i in range(len(ids))])
 
-    return _rows([(one.sample, response(one)) for one in chances], vocabulary, tokens, seed)
+    return _rows([(one.sample, response(one)) for one in targets], vocabulary, tokens, seed)
 
 
 def scored_rows(
-    chances: Sequence[Chances], vocabulary: Vocabulary, hold: Hold, *, tokens: int, seed: int
-) -> list[Callable[[], Row]]:
+    targets: Sequence[ConfidenceTargets], vocabulary: Vocabulary, hold: Hold, *, tokens: int, seed: int
+) -> list[LazyRow]:
     """Rows that imitate each output but for its confidences, and carry what became of it, softened by its chance, for
     the score, which alone moves the confidences."""
 
-    def response(one: Chances) -> Response:
+    def response(one: ConfidenceTargets) -> Response:
         ids = _restated(one, vocabulary)
         return Response(ids, _words(one.sample, ids, vocabulary, hold), _stated(one, ids, vocabulary))
 
-    return _rows([(one.sample, response(one)) for one in chances], vocabulary, tokens, seed)
+    return _rows([(one.sample, response(one)) for one in targets], vocabulary, tokens, seed)
 
 
 def right_rows(
-    chances: Sequence[Chances], vocabulary: Vocabulary, hold: Hold, *, tokens: int, seed: int
-) -> list[Callable[[], Row]]:
+    targets: Sequence[ConfidenceTargets], vocabulary: Vocabulary, hold: Hold, *, tokens: int, seed: int
+) -> list[LazyRow]:
     """Rows of the right outputs alone that imitate all but their confidences. They carry nothing for the score, because
     that leaves little of a step to the words."""
 
-    def response(one: Chances) -> Response:
+    def response(one: ConfidenceTargets) -> Response:
         ids = _restated(one, vocabulary)
         return Response(ids, _words(one.sample, ids, vocabulary, hold))
 
-    right = [one for one in chances if one.sample.graded.valid]
+    right = [one for one in targets if one.sample.graded.valid]
     return _rows([(one.sample, response(one)) for one in right], vocabulary, tokens, seed)
 
 
-def binary_rows(
-    samples: Sequence[Sample], vocabulary: Vocabulary, *, tokens: int, seed: int
-) -> list[Callable[[], Row]]:
+def binary_rows(samples: Sequence[Sample], vocabulary: Vocabulary, *, tokens: int, seed: int) -> list[LazyRow]:
     """The baseline: a reward of 1 for a right answer and 0 otherwise, whose policy gradient imitates the right answers
     as they were drawn, meaningless confidences included."""
 
@@ -103,17 +99,17 @@ def binary_rows(
     return _rows([(s, response(s)) for s in samples if s.graded.valid], vocabulary, tokens, seed)
 
 
-def _stated(one: Chances, ids: Sequence[int], vocabulary: Vocabulary) -> Stated:
-    targets = [_blend(*pair) for pair in zip(one.outcomes, one.stated, strict=True)]
-    minimum = _blend(float(one.sample.graded.valid), one.whole) if one.claims else None
+def _stated(one: ConfidenceTargets, ids: Sequence[int], vocabulary: Vocabulary) -> Stated:
+    targets = [_softened(*pair) for pair in zip(one.outcomes, one.stated, strict=True)]
+    minimum = _softened(float(one.sample.graded.valid), one.whole) if one.claims else None
     return Stated(tuple(vocabulary.confidences(ids)), tuple(targets), minimum)
 
 
-def _blend(outcome: float, chance: float) -> float:
+def _softened(outcome: float, chance: float) -> float:
     return OUTCOME * outcome + (1 - OUTCOME) * chance
 
 
-def _restated(one: Chances, vocabulary: Vocabulary) -> list[int]:
+def _restated(one: ConfidenceTargets, vocabulary: Vocabulary) -> list[int]:
     ids = [*one.sample.ids, vocabulary.end]
     for place, goal in zip(vocabulary.confidences(ids), one.stated, strict=True):
         tenth, hundredth = written(goal)[-2:]
@@ -150,12 +146,10 @@ def _words(sample: Sample, ids: Sequence[int], vocabulary: Vocabulary, hold: Hol
     return [0.0 if i in digits else held[i] for i in range(len(ids))]
 
 
-def _rows(
-    made: Sequence[tuple[Sample, Response]], vocabulary: Vocabulary, tokens: int, seed: int
-) -> list[Callable[[], Row]]:
+def _rows(made: Sequence[tuple[Sample, Response]], vocabulary: Vocabulary, tokens: int, seed: int) -> list[LazyRow]:
     """Packed rows, one contract each, the outputs of a problem under one question, in mixed order."""
     rng = random.Random(seed)
-    packed: list[Callable[[], Row]] = []
+    packed: list[LazyRow] = []
     contracts: tuple[Contract, ...] = ("response", "claims")
     for contract in contracts:
         prompts = Prompts(vocabulary, contract)

@@ -1,11 +1,11 @@
 """Worked answers: the form of both contracts and the working (stage 1), and some of them among all stages after it."""
 
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 from demur.core.answers import Contract
-from demur_smol_lab.packing import Branch, Response, Row, batches, pack
+from demur_smol_lab.packing import Branch, LazyRow, Response, batches, pack
 from demur_smol_lab.problems.problem import Problem
 from demur_smol_lab.tokens import Prompts, Vocabulary
 from demur_smol_lab.worked_answers import claims_text, count_claims, response_text
@@ -21,20 +21,20 @@ def rows(
     tokens: int,
     seed: int,
     confidence_weight: float = CONFIDENCE_WEIGHT,
-    tries: Mapping[tuple[Contract, str], str] | None = None,
-) -> list[Callable[[], Row]]:
+    attempts: Mapping[tuple[Contract, str], str] | None = None,
+) -> list[LazyRow]:
     """Packed rows of about `tokens` tokens, one contract each, in mixed order. A model that states confidences already
-    gets `confidence_weight` 0. `tries` are its first tries at some of the questions, put before the worked answer and
-    left out of the loss."""
+    gets `confidence_weight` 0. `attempts` are its first attempts at some of the questions, put before the worked answer
+    and left out of the loss."""
     rng = random.Random(seed)
     prompts: dict[Contract, Prompts] = {c: Prompts(vocabulary, c) for c in ("response", "claims")}
     branches: dict[Contract, list[Branch]] = {"response": [], "claims": []}
     for problem, contract in problems:
         text = _text(problem, contract, rng)
         question = prompts[contract].rest(problem.question)
-        tried = vocabulary.encode((tries or {}).get((contract, problem.question), ""))
+        attempted = vocabulary.encode((attempts or {}).get((contract, problem.question), ""))
         answer = weighed(vocabulary, text, confidence_weight)
-        response = Response([*tried, *answer.ids], [*[0.0] * len(tried), *answer.weights])
+        response = Response([*attempted, *answer.ids], [*[0.0] * len(attempted), *answer.weights])
         branches[contract].append(Branch(question, [response]))
     packed = [
         partial(pack, prompts[contract].prefix, held)

@@ -8,8 +8,8 @@ from demur_smol_lab.problems.problem import Problem
 from demur_smol_lab.problems.reasons import true_reasons
 
 NOTHING_KNOWN = "Nothing here tells that."
-FIRST_TRY = "First try: "
-"""What the line with the answer of a first try begins with."""
+FIRST_ATTEMPT = "First try: "
+"""What the line with the answer of a first attempt begins with."""
 SOLUTION = "Solution:"
 """The line after the working, under the claims contract."""
 

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from demur_smol_lab.cli import app
-from demur_smol_lab.pipeline import Workshop
+from demur_smol_lab.pipeline import Pipeline
 from demur_smol_lab.plan import Plan
 from demur_training.errors import DataError
 from documented_commands import check_commands
@@ -32,7 +32,7 @@ def test_an_unknown_split_lists_the_known_ones(tmp_path):
 
 
 def test_a_run_that_was_not_measured_ships_nothing(tmp_path):
-    Workshop(tmp_path, tmp_path / "run", Plan())
+    Pipeline(tmp_path, tmp_path / "run", Plan())
     result = CliRunner().invoke(app, ["export", "--out", str(tmp_path / "run"), "--to", "x", "--base", str(tmp_path)])
     assert isinstance(result.exception, DataError)
     assert "not been measured" in str(result.exception)

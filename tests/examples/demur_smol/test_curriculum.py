@@ -6,7 +6,7 @@ import pytest
 
 from demur_smol_lab import curriculum
 from demur_smol_lab.plan import Plan
-from demur_smol_lab.problems.hard_negatives import FAMILIES as NEAR_MISSES
+from demur_smol_lab.problems.hard_negatives import FAMILIES as HARD_NEGATIVES
 from demur_smol_lab.problems.splits import HELD_OUT, split_of
 from demur_smol_lab.problems.unfamiliar import FAMILIES as UNFAMILIAR
 
@@ -20,7 +20,7 @@ def test_what_is_shown_is_never_asked():
     more = [p for number in ROUNDS for chosen in curriculum.others(PLAN, number, number).values() for p in chosen]
     facts = {problem.facts for problem, _ in shown}
     assert not facts & {problem.facts for problem in (*asked, *(p for p in more if p.family == "gsm8k"))}
-    assert not {problem.family for problem, _ in shown} & (UNFAMILIAR.keys() | NEAR_MISSES.keys())
+    assert not {problem.family for problem, _ in shown} & (UNFAMILIAR.keys() | HARD_NEGATIVES.keys())
     assert {split_of(problem) for problem in (*asked, *more)} == {"train"}
 
 
@@ -44,9 +44,9 @@ def test_the_last_round_comes_back_to_school_problems_and_asks_near_misses():
     *earlier, fourth, last = (curriculum.others(plan, number, 0)["response"] for number in ROUNDS)
     first, second, *_, left, again = ([p for p in chosen if p.family == "gsm8k"] for chosen in (*earlier, fourth, last))
     assert (len(left), again) == (40, [*first[160:], *second[:160]])
-    near = [p for p in last if p.family in NEAR_MISSES]
+    near = [p for p in last if p.family in HARD_NEGATIVES]
     assert len({p.question for p in near}) == 60
-    assert not {p.family for p in fourth} & NEAR_MISSES.keys()
+    assert not {p.family for p in fourth} & HARD_NEGATIVES.keys()
 
 
 def test_the_other_problems_of_a_round_are_the_same_whenever_they_are_looked_up():

@@ -94,12 +94,12 @@ def test_answers_that_agree_have_the_higher_chance_and_first_tries_no_other_part
         text = response_text(problem, 0.5) if right else "Answer: 1\nConfidence: 0.50"
         first = (problem.answer if right else "1") if agrees else "2"
         drawn.append(sample(vocabulary, problem, f"First try: {first}\n{text}"))
-    chances = estimate(drawn, vocabulary)
-    agreed = {first_attempts.agreement(one.sample)[0]: one.whole for one in chances}
+    targets = estimate(drawn, vocabulary)
+    agreed = {first_attempts.agreement(one.sample)[0]: one.whole for one in targets}
     assert agreed[True] > 0.85
     assert agreed[False] < 0.15
     surer = [replace(s, logprobs=_first(s, vocabulary)) for s in drawn]
-    assert [one.whole for one in estimate(surer, vocabulary)] == pytest.approx([one.whole for one in chances])
+    assert [one.whole for one in estimate(surer, vocabulary)] == pytest.approx([one.whole for one in targets])
 
 
 def _first(sample, vocabulary):
@@ -109,10 +109,10 @@ def _first(sample, vocabulary):
 
 def test_claims_after_a_first_try_are_scored_one_by_one(vocabulary):
     drawn = first_attempts.pair([claims(vocabulary), claims(vocabulary, "36")], vocabulary)
-    chances = estimate(drawn, vocabulary)
-    assert [one.outcomes for one in chances] == [(1.0, 1.0), (1.0, 0.0)]
-    assert [len(one.claims) for one in chances] == [2, 2]
-    (row,) = [row() for row in scored_rows(chances, vocabulary, FIRM, tokens=2000, seed=0)]
+    targets = estimate(drawn, vocabulary)
+    assert [one.outcomes for one in targets] == [(1.0, 1.0), (1.0, 0.0)]
+    assert [len(one.claims) for one in targets] == [2, 2]
+    (row,) = [row() for row in scored_rows(targets, vocabulary, FIRM, tokens=2000, seed=0)]
     assert [len(r.note.places) for r in row.responses] == [2, 2]
 
 

@@ -8,7 +8,7 @@ import torch
 
 from demur.core.scoring import brier
 from demur_smol_lab.losses import ExactBrier, Stated, digit_values, expected_minimum_score, imitation
-from demur_smol_lab.packing import Branch, Response, Row, pack
+from demur_smol_lab.packing import Branch, PackedRow, Response, pack
 
 
 def distributions(claims: int, seed: int = 0) -> torch.Tensor:
@@ -22,20 +22,20 @@ def middles(claims: int) -> torch.Tensor:
 @pytest.mark.parametrize("claims", [1, 2, 3])
 @pytest.mark.parametrize("valid", [0.0, 1.0])
 def test_the_score_of_the_minimum_is_its_expectation(claims, valid):
-    chances, values = distributions(claims), middles(claims).clone()
+    probabilities, values = distributions(claims), middles(claims).clone()
     values[0, 4] += 0.01
     expected = 0.0
     for digits in product(range(10), repeat=claims):
-        probability = torch.stack([chances[i, d] for i, d in enumerate(digits)]).prod()
+        probability = torch.stack([probabilities[i, d] for i, d in enumerate(digits)]).prod()
         least = min(float(values[i, d]) for i, d in enumerate(digits))
         expected += float(probability) * (least - valid) ** 2
-    assert float(expected_minimum_score(chances, values, valid)) == pytest.approx(expected, rel=1e-4)
+    assert float(expected_minimum_score(probabilities, values, valid)) == pytest.approx(expected, rel=1e-4)
 
 
 def test_it_is_the_brier_reward_up_to_what_no_confidence_changes():
-    chances, values = distributions(1), middles(1)
-    reward = sum(float(c) * brier(float(p), True) for c, p in zip(chances[0], values[0], strict=True))
-    assert 1 - float(expected_minimum_score(chances, values, 1.0)) == pytest.approx(reward, rel=1e-4)
+    probabilities, values = distributions(1), middles(1)
+    reward = sum(float(c) * brier(float(p), True) for c, p in zip(probabilities[0], values[0], strict=True))
+    assert 1 - float(expected_minimum_score(probabilities, values, 1.0)) == pytest.approx(reward, rel=1e-4)
 
 
 @pytest.mark.parametrize("chance", [0.05, 0.25, 0.65, 0.95])
@@ -64,7 +64,7 @@ def test_the_drawn_tenth_stands_for_its_expected_hundredths():
 class Fixed:
     """A model whose logits [response tokens, vocabulary] are given."""
 
-    def __init__(self, row: Row, logits: torch.Tensor) -> None:
+    def __init__(self, row: PackedRow, logits: torch.Tensor) -> None:
         self._hidden = torch.zeros(1, row.ids.shape[1], logits.shape[1])
         self._hidden[0, row.predictors()] = logits
 

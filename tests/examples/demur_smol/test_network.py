@@ -125,8 +125,8 @@ def test_samples_have_the_log_probabilities_of_each_alone(model):
     for one in sample(model, PREFIX, asked, samples=2, limit=6, end=2, seed=0, batch=6):
         row = pack(PREFIX, [Branch(asked[one.question], [plain(one.ids)])])
         with torch.no_grad():
-            chances = token_logits(model, row).log_softmax(-1)
-        expected = chances[torch.arange(len(one.ids)), list(one.ids)]
+            probabilities = token_logits(model, row).log_softmax(-1)
+        expected = probabilities[torch.arange(len(one.ids)), list(one.ids)]
         torch.testing.assert_close(torch.tensor(one.logprobs), expected, atol=2e-4, rtol=1e-4)
 
 

@@ -24,8 +24,8 @@ from demur_smol_lab.llama import Llama
 from demur_smol_lab.losses import ExactBrier, Stated, imitation
 from demur_smol_lab.measuring import auc_within, claim_figures, doubt, figures, lookup, markdown
 from demur_smol_lab.packing import Branch, Response, pack
-from demur_smol_lab.pipeline import DRAWS, Workshop
-from demur_smol_lab.problems.hard_negatives import FAMILIES as NEAR_MISSES
+from demur_smol_lab.pipeline import DRAWS, Pipeline
+from demur_smol_lab.problems.hard_negatives import FAMILIES as HARD_NEGATIVES
 from demur_smol_lab.problems.mix import distinct
 from demur_smol_lab.problems.problem import Problem, Step
 from demur_smol_lab.problems.unfamiliar import FAMILIES as UNFAMILIAR_FAMILIES
@@ -125,7 +125,7 @@ def test_a_blend_of_stages_is_a_stage(folder, tmp_path):
     models = [fresh(folder), fresh(folder)]
     for model, rate, name in zip(models, (1e-2, 5e-2), ("one", "other"), strict=True):
         training.train(model, some_rows(3), imitation, training.Schedule(rate), tmp_path / name)
-    training.blend({tmp_path / "one": 1.5, tmp_path / "other": -0.5}, tmp_path / "blend")
+    training.average_adapters({tmp_path / "one": 1.5, tmp_path / "other": -0.5}, tmp_path / "blend")
     beyond = fresh(folder)
     training.load_adapter(beyond, tmp_path / "blend" / "adapter.pt")
     first, second = map(training.adapter, models)
@@ -159,11 +159,11 @@ def test_killed_sampling_goes_on_and_gives_the_same(folder, tmp_path):
 
 
 def test_the_whole_run_writes_every_stage_and_an_artefact(folder, tmp_path):
-    shop = Workshop(folder, tmp_path / "run", SMALL)
-    shop.run(until="empirical")
-    assert (shop.out / "empirical" / "adapter.pt").exists()
-    assert not (shop.out / "samples" / "fresh-response.jsonl").exists()
-    shop.run()
+    pipeline = Pipeline(folder, tmp_path / "run", SMALL)
+    pipeline.run(until="empirical")
+    assert (pipeline.out / "empirical" / "adapter.pt").exists()
+    assert not (pipeline.out / "samples" / "fresh-response.jsonl").exists()
+    pipeline.run()
     for name in (
         "warm-start/adapter.pt",
         "samples/graded-response.jsonl",
@@ -177,34 +177,34 @@ def test_the_whole_run_writes_every_stage_and_an_artefact(folder, tmp_path):
         "blend/adapter.pt",
         "finish/adapter.pt",
     ):
-        assert (shop.out / name).exists()
+        assert (pipeline.out / name).exists()
     for name in DRAWS:
         times, near = 2 if name == "sampled" else 1, 2 if name == DRAWS[-1] else 0
-        families = Counter(s.problem.family for s in shop.drawn(name) if s.contract == "response")
+        families = Counter(s.problem.family for s in pipeline.drawn(name) if s.contract == "response")
         assert (families.total(), families["gsm8k"]) == (SMALL.times * 4 + times * (2 + 1) + near, times)
         assert sum(count for family, count in families.items() if family in UNFAMILIAR_FAMILIES) == 2 * times
-        assert sum(count for family, count in families.items() if family in NEAR_MISSES) == near
-    solved = [s for s in shop.drawn(DRAWS[-1]) if s.contract == "claims" and s.problem.family == "gsm8k"]
+        assert sum(count for family, count in families.items() if family in HARD_NEGATIVES) == near
+    solved = [s for s in pipeline.drawn(DRAWS[-1]) if s.contract == "claims" and s.problem.family == "gsm8k"]
     assert len(solved) == SMALL.solved
-    assert len({s.problem.question for name in DRAWS for s in shop.drawn(name)}) > 20
-    tables = {"validation": json.loads((shop.out / "table-validation.json").read_text())}
+    assert len({s.problem.question for name in DRAWS for s in pipeline.drawn(name)}) > 20
+    tables = {"validation": json.loads((pipeline.out / "table-validation.json").read_text())}
     assert set(tables["validation"]) >= {"warm-start, response", "lookup table, response", "critic, claims"}
     out = tmp_path / "artefact"
-    size = artefact.export(shop.model("finish"), SMALL, tables, "0.0-0.1 3 ###", HEAD, out)
+    size = artefact.export(pipeline.model("finish"), SMALL, tables, "0.0-0.1 3 ###", HEAD, out)
     assert size == sum(p.stat().st_size for p in out.iterdir() if p.name != "SHA256SUMS")
     manifest = Manifest.load(out)
     assert manifest.contracts == ("response", "claims")
     assert manifest.critic == Critic(path="critic")
     torch.testing.assert_close(load_file(out / "critic.safetensors"), HEAD)
     assert "lookup table, response" in (out / "README.md").read_text()
-    assert Manifest.load(shop.merged()).name == artefact.NAME
+    assert Manifest.load(pipeline.merged()).name == artefact.NAME
     tensors = load_file(out / "adapter_model.safetensors")
     assert "base_model.model.model.layers.1.self_attn.q_proj.lora_A.weight" in tensors
     assert not any(".layers.0." in name for name in tensors)
 
 
 def test_a_run_goes_on_from_its_last_round_without_its_draws(folder, tmp_path):
-    whole, carried = (Workshop(folder, tmp_path / name, SMALL) for name in ("whole", "carried"))
+    whole, carried = (Pipeline(folder, tmp_path / name, SMALL) for name in ("whole", "carried"))
     whole.run(until="twin")
     for stage in ("warm-start", "outcome", "settle"):
         shutil.copytree(whole.out / stage, carried.out / stage)
@@ -218,13 +218,13 @@ def test_a_run_goes_on_from_its_last_round_without_its_draws(folder, tmp_path):
 
 
 def test_the_blend_is_the_mean_of_two_rounds_and_a_share_of_what_the_twin_learned(folder, tmp_path):
-    shop, kept = Workshop(folder, tmp_path, replace(SMALL, twin_share=0.25)), {}
+    pipeline, kept = Pipeline(folder, tmp_path, replace(SMALL, twin_share=0.25)), {}
     for i, stage in enumerate(("warm-start", "outcome", "settle", "twin"), 1):
-        model = shop.model()
+        model = pipeline.model()
         training.train(model, some_rows(i), imitation, training.Schedule(i * 1e-3), tmp_path / stage)
         kept[stage] = training.adapter(model)
-    shop.blend()
-    for name, tensor in training.adapter(shop.model("blend")).items():
+    pipeline.average_adapters()
+    for name, tensor in training.adapter(pipeline.model("blend")).items():
         start, outcome, settle, twin = (kept[stage][name] for stage in kept)
         torch.testing.assert_close(tensor, (outcome + settle) / 2 + (twin - start) / 4)
 
@@ -266,17 +266,17 @@ def test_the_merged_model_answers_as_the_adapted_one_does(folder, tmp_path):
 
 
 def test_what_was_exported_can_be_adopted_and_measured_again(folder, tmp_path):
-    model = Workshop(folder, tmp_path / "made", SMALL).model()
+    model = Pipeline(folder, tmp_path / "made", SMALL).model()
     with torch.no_grad():
         for _, linear in model.adapters():
             linear.lora_b.normal_(std=0.1)
     artefact.export(model, SMALL, {}, "", HEAD, tmp_path / "artefact")
     options = ["--out", str(tmp_path / "run"), "--artefact", str(tmp_path / "artefact"), "--base", str(folder)]
     assert CliRunner().invoke(app, ["adopt", *options]).exit_code == 0
-    shop = Workshop(folder, tmp_path / "run", SMALL)
-    exported, adopted = artefact.peft_tensors(model), artefact.peft_tensors(shop.model("finish"))
+    pipeline = Pipeline(folder, tmp_path / "run", SMALL)
+    exported, adopted = artefact.peft_tensors(model), artefact.peft_tensors(pipeline.model("finish"))
     assert all(torch.equal(exported[name], adopted[name]) for name in exported)
-    assert torch.equal(shop.critic(Vocabulary(folder))["score.weight"], HEAD["score.weight"])
+    assert torch.equal(pipeline.critic(Vocabulary(folder))["score.weight"], HEAD["score.weight"])
     again = CliRunner().invoke(app, ["adopt", *options])
     assert "choose another folder" in str(again.exception)
 
@@ -297,10 +297,10 @@ def test_an_adapter_of_another_model_is_refused(folder, tmp_path):
 
 
 def test_another_plan_in_the_same_folder_is_refused(folder, tmp_path):
-    Workshop(folder, tmp_path, SMALL)
+    Pipeline(folder, tmp_path, SMALL)
     assert plan.Plan.read(tmp_path / "plan.json") == SMALL
     with pytest.raises(DataError, match="another plan"):
-        Workshop(folder, tmp_path, plan.Plan())
+        Pipeline(folder, tmp_path, plan.Plan())
 
 
 def test_the_time_it_takes_is_told_for_every_stage(folder):

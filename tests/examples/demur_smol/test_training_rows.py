@@ -43,13 +43,13 @@ def answers(vocabulary):
 
 
 def test_what_the_model_was_unsure_of_has_the_lower_chance(vocabulary, answers):
-    chances = estimate(answers, vocabulary)
-    sure = [one.whole for one in chances if one.sample.logprobs[0] == SURE]
-    unsure = [one.whole for one in chances if one.sample.logprobs[0] == UNSURE]
+    targets = estimate(answers, vocabulary)
+    sure = [one.whole for one in targets if one.sample.logprobs[0] == SURE]
+    unsure = [one.whole for one in targets if one.sample.logprobs[0] == UNSURE]
     assert len(sure) == len(unsure) == 20
     assert sum(sure) / 20 == pytest.approx(0.9, abs=0.07)
     assert sum(unsure) / 20 == pytest.approx(0.1, abs=0.07)
-    assert sum(one.whole for one in chances) == pytest.approx(20, abs=0.01)
+    assert sum(one.whole for one in targets) == pytest.approx(20, abs=0.01)
 
 
 def test_a_cell_the_model_fails_has_the_lower_chance(vocabulary):
@@ -58,9 +58,9 @@ def test_a_cell_the_model_fails_has_the_lower_chance(vocabulary):
     hard = [draw("multiply/44", rng) for _ in range(20)]
     drawn = [sample(vocabulary, i, p, response_text(p, 0.5)) for i, p in enumerate(easy)]
     drawn += [sample(vocabulary, i, p, "Answer: 1\nConfidence: 0.50") for i, p in enumerate(hard, 20)]
-    chances = [one.whole for one in estimate(drawn, vocabulary)]
-    assert min(chances[:20]) > 0.7
-    assert max(chances[20:]) < 0.3
+    targets = [one.whole for one in estimate(drawn, vocabulary)]
+    assert min(targets[:20]) > 0.7
+    assert max(targets[20:]) < 0.3
 
 
 def test_what_became_of_a_problem_does_not_leak_into_its_own_chance(vocabulary):
@@ -109,10 +109,10 @@ def test_violations_teach_no_confidence(vocabulary, answers):
 
 
 def test_empirical_rows_write_the_chance(vocabulary, answers):
-    chances = estimate(answers, vocabulary)
-    rows = [row() for row in empirical_rows(chances, vocabulary, tokens=800, seed=0)]
+    targets = estimate(answers, vocabulary)
+    rows = [row() for row in empirical_rows(targets, vocabulary, tokens=800, seed=0)]
     texts = sorted(vocabulary.decode(r.ids).rpartition(" ")[2] for row in rows for r in row.responses)
-    assert texts == sorted(f"{round(one.whole, 2):.2f}<|im_end|>" for one in chances)
+    assert texts == sorted(f"{round(one.whole, 2):.2f}<|im_end|>" for one in targets)
 
 
 def test_a_wrong_output_is_hardly_imitated_but_its_confidence_is(vocabulary, answers):
@@ -124,12 +124,12 @@ def test_a_wrong_output_is_hardly_imitated_but_its_confidence_is(vocabulary, ans
 
 
 def test_scored_rows_write_the_chance_and_carry_what_became_of_each_output(vocabulary, answers):
-    chances = estimate(answers, vocabulary)
-    rows = [row() for row in scored_rows(chances, vocabulary, FIRM, tokens=800, seed=0)]
+    targets = estimate(answers, vocabulary)
+    rows = [row() for row in scored_rows(targets, vocabulary, FIRM, tokens=800, seed=0)]
     responses = [r for row in rows for r in row.responses]
     texts = sorted(vocabulary.decode(r.ids).rpartition(" ")[2] for r in responses)
-    assert texts == sorted(f"{round(one.whole, 2):.2f}<|im_end|>" for one in chances)
-    expected = sorted((one.whole + one.sample.graded.valid) / 2 for one in chances)
+    assert texts == sorted(f"{round(one.whole, 2):.2f}<|im_end|>" for one in targets)
+    expected = sorted((one.whole + one.sample.graded.valid) / 2 for one in targets)
     assert sorted(target for r in responses for target in r.note.targets) == pytest.approx(expected)
     assert all(r.note.valid is None for r in responses)
 
@@ -166,9 +166,9 @@ def test_claims_have_a_target_each_and_one_for_their_minimum(vocabulary):
         text = claims_text(problem, [0.9, 0.8], rng)
         spoiled = text.replace(str(problem.steps[0]), f"{problem.steps[0].expression} = 99")
         drawn.append(sample(vocabulary, i, problem, spoiled if i % 2 else text, "claims"))
-    chances = estimate(drawn, vocabulary)
-    assert {one.outcomes for one in chances} == {(1.0, 1.0), (0.0, 0.0)}
-    rows = [row() for row in scored_rows(chances, vocabulary, FIRM, tokens=800, seed=0)]
+    targets = estimate(drawn, vocabulary)
+    assert {one.outcomes for one in targets} == {(1.0, 1.0), (0.0, 0.0)}
+    rows = [row() for row in scored_rows(targets, vocabulary, FIRM, tokens=800, seed=0)]
     notes = [r.note for row in rows for r in row.responses]
     assert len(notes) == 20
     for note in notes:

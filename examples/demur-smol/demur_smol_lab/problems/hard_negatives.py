@@ -1,4 +1,4 @@
-"""Questions that look like those shown worked out, of the same people and things, and ask for something else.
+"""Hard negatives: questions that look like those shown worked out, but ask for something else.
 
 Doubt that is learnt from strange questions alone goes by their words, and an answer to a plain question is believed as
 soon as its calculation is right, though it is not what was asked for. As in `unfamiliar`, nothing here is ever shown.
@@ -154,5 +154,5 @@ def _asked(family: str) -> Callable[[random.Random, int], Problem]:
 
 
 FAMILIES: Mapping[str, Callable[[random.Random, int], Problem]] = {family: _asked(family) for family in ASKED}
-NEAR_MISSES: Mapping[str, float] = {f"{family}/{size}": 1 for family in FAMILIES for size in (1, 2)}
+HARD_NEGATIVES: Mapping[str, float] = {f"{family}/{size}": 1 for family in FAMILIES for size in (1, 2)}
 """The mix: every family alike, in two sizes."""

@@ -27,7 +27,7 @@ def split_of(problem: Problem) -> Split:
     return "validation" if bucket < _TEST + _VALIDATION else "train"
 
 
-def lesson(problem: Problem) -> bool:
+def may_be_shown(problem: Problem) -> bool:
     """Whether a training problem may be shown worked out. The other half is for asking: a model knows what it was shown
     by heart, and what it learnt there about its chances would not hold elsewhere."""
     return _hash(problem)[4] % 2 == 0

@@ -15,7 +15,7 @@ from demur_smol_lab.problems.unfamiliar import UNFAMILIAR
 from demur_smol_lab.problems.unfamiliar_words import PAIRS
 from demur_training.errors import DataError
 
-CELLS = sorted({*MIX, *TRANSFER, *UNFAMILIAR, *hard_negatives.NEAR_MISSES})
+CELLS = sorted({*MIX, *TRANSFER, *UNFAMILIAR, *hard_negatives.HARD_NEGATIVES})
 SIGNS = "0123456789+-*() "
 UNSAID = {"next", "double", "half", "perimeter", "average", "equation", "unknowable", "percent", "sequence", "unit"}
 """Families whose questions leave a number of the calculation unsaid."""
@@ -263,7 +263,7 @@ def test_questions_about_the_world_are_plain_words(family):
 
 
 def test_nothing_unfamiliar_is_ever_shown_or_measured():
-    asked = {cell.partition("/")[0] for cell in (*UNFAMILIAR, *hard_negatives.NEAR_MISSES)}
+    asked = {cell.partition("/")[0] for cell in (*UNFAMILIAR, *hard_negatives.HARD_NEGATIVES)}
     assert not asked & {cell.partition("/")[0] for cell in (*SHOWN, *MIX, *TRANSFER)}
 
 

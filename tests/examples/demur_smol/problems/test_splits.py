@@ -7,10 +7,10 @@ from typing import get_args
 import pytest
 
 from demur_smol_lab.problems.arithmetic import FAMILIES
-from demur_smol_lab.problems.hard_negatives import NEAR_MISSES
+from demur_smol_lab.problems.hard_negatives import HARD_NEGATIVES
 from demur_smol_lab.problems.mix import MIX, SHOWN, distinct, draw, problems
 from demur_smol_lab.problems.problem import Problem
-from demur_smol_lab.problems.splits import HELD_OUT, Split, lesson, split_of
+from demur_smol_lab.problems.splits import HELD_OUT, Split, may_be_shown, split_of
 from demur_smol_lab.problems.unfamiliar import UNFAMILIAR
 from demur_training.errors import DataError
 
@@ -52,16 +52,16 @@ def test_calculations_of_train_and_test_are_disjoint():
     assert not facts["validation"] & facts["test"]
 
 
-def test_half_of_the_training_problems_are_for_lessons_whatever_their_wording():
+def test_half_of_the_training_problems_are_may_be_shown_whatever_their_wording():
     drawn = distinct("train", 600, 0)
-    assert sum(map(lesson, drawn)) / 600 == pytest.approx(0.5, abs=0.08)
+    assert sum(map(may_be_shown, drawn)) / 600 == pytest.approx(0.5, abs=0.08)
     by_facts: dict[tuple[str, ...], set[bool]] = {}
     for problem in drawn:
-        by_facts.setdefault(problem.facts, set()).add(lesson(problem))
+        by_facts.setdefault(problem.facts, set()).add(may_be_shown(problem))
     assert all(len(sides) == 1 for sides in by_facts.values())
-    chosen = distinct("train", 50, 1, wanted=lambda problem: not lesson(problem))
+    chosen = distinct("train", 50, 1, wanted=lambda problem: not may_be_shown(problem))
     assert len(chosen) == 50
-    assert not any(map(lesson, chosen))
+    assert not any(map(may_be_shown, chosen))
 
 
 def test_shares_of_the_splits():
@@ -84,4 +84,4 @@ def test_held_out_families_are_for_transfer_only(family):
 def test_transfer_is_of_all_families_that_are_held_out_and_no_other():
     chosen = distinct("transfer", 300, 0)
     assert {problem.family for problem in chosen} == HELD_OUT
-    assert not HELD_OUT & {cell.partition("/")[0] for cell in (*MIX, *SHOWN, *UNFAMILIAR, *NEAR_MISSES)}
+    assert not HELD_OUT & {cell.partition("/")[0] for cell in (*MIX, *SHOWN, *UNFAMILIAR, *HARD_NEGATIVES)}
