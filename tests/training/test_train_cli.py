@@ -11,7 +11,7 @@ from demur_training.errors import TrainingError
 run = CliRunner().invoke
 
 
-@pytest.mark.parametrize("command", [[], ["run"], ["data"], ["export"], ["doctor"], ["circle"], ["recipes"]])
+@pytest.mark.parametrize("command", [[], ["run"], ["data"], ["export"], ["doctor"], ["e2e-smoke"], ["recipes"]])
 def test_every_command_explains_itself(command: list[str]) -> None:
     result = run(cli.app, [*command, "--help"])
     assert result.exit_code == 0

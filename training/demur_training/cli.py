@@ -62,11 +62,11 @@ def write_data(
     from demur_training.data import preparation
 
     contract = recipes.settings_of(recipe)["contract"]
-    plan = preparation.Plan(contract, preparation.known_domain(domain), val_size, limit, seed, ngram)
+    settings = preparation.DataSettings(contract, preparation.known_domain(domain), val_size, limit, seed, ngram)
     report = preparation.write(
         tqdm(preparation.read_rows(source), desc=source, unit=" rows"),
         Path(source).stem,
-        plan,
+        settings,
         out,
         validation=preparation.read_rows(val) if val else None,
         evaluation=[row for name in against or [] for row in preparation.read_rows(name)],
@@ -110,15 +110,15 @@ def doctor(
         raise typer.Exit(1)
 
 
-@app.command()
-def circle(
+@app.command("e2e-smoke")
+def e2e_smoke(
     folder: Annotated[Path, typer.Argument(help="Where everything goes; made if it is not there.")],
 ) -> None:
-    """Try everything on a CPU: train a tiny model, kill and resume it, serve and evaluate it."""
-    from demur_training.smoke.end_to_end import Circle, report
+    """End-to-end smoke test on a CPU: train a tiny model, kill and resume the run, export, serve and evaluate it."""
+    from demur_training.smoke.end_to_end import EndToEndSmoke, report
 
     folder.mkdir(parents=True, exist_ok=True)
-    for line in report(Circle(folder.absolute())):
+    for line in report(EndToEndSmoke(folder.absolute())):
         typer.echo(line)
 
 
@@ -129,13 +129,13 @@ def toy(
     overrides: Overrides = None,
     name: Annotated[str | None, typer.Option(help="Folder of the run inside FOLDER; else the recipe's name.")] = None,
 ) -> None:
-    """Train the toy task of the circle by any recipe; fails unless the reward clearly rose."""
-    from demur_training.smoke.end_to_end import Circle
+    """Train the toy task of the end-to-end smoke test by any recipe; fails unless the reward clearly rose."""
+    from demur_training.smoke.end_to_end import EndToEndSmoke
 
-    circle = Circle(folder.absolute())
+    smoke = EndToEndSmoke(folder.absolute())
     if not (folder / "data").is_dir():
-        circle.prepare()
-    moved = circle.attempt(recipe, name or recipe, *(overrides or []))
+        smoke.prepare()
+    moved = smoke.attempt(recipe, name or recipe, *(overrides or []))
     typer.echo(f"mean reward {moved.first:.3f} -> {moved.last:.3f}, {moved.z:.1f} standard errors")
     if not moved.rose:
         raise typer.Exit(1)

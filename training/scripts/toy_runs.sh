@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The toy task by PPO, by GRPO, by the exact form and by that form's sampled twin, and without learning.
+# The toy task by PPO, by GRPO, by the exact form and by the same loop with sampled confidences, and without learning.
 # Fails when a run that should have learned did not, or the one that cannot did. Draws the curves.
 #
 #   training/scripts/toy_runs.sh FOLDER [PICTURES]

@@ -49,7 +49,7 @@ def test_what_does_not_fit_comes_with_advice() -> None:
 
 def test_states_are_shared_and_a_critic_doubles_them() -> None:
     def states(gpus: int, critic: bool) -> float:
-        return resource_estimate.memory(SHAPE, resource_estimate.Plan(gpus, 1000, critic, 0.5, 1000)).states
+        return resource_estimate.memory(SHAPE, resource_estimate.Workload(gpus, 1000, critic, 0.5, 1000)).states
 
     assert states(8, True) == pytest.approx(2 * states(8, False)) == pytest.approx(4 * states(32, True))
     assert states(8, True) == pytest.approx(2 * 4.02e9 * 16 / 8 / 2**30, rel=0.01)
@@ -87,13 +87,17 @@ def test_checkpoints_of_the_papers_model_take_this_much_disk(tmp_path: Path) -> 
 
 def test_the_page_of_arithmetic_says_what_the_code_computes() -> None:
     page = (recipes.folder().parent / "SCALING.md").read_text()
-    plans = [resource_estimate.Plan(gpus, 22528, critic, 0.6, 22528) for gpus in (8, 32) for critic in (True, False)]
+    plans = [
+        resource_estimate.Workload(gpus, 22528, critic, 0.6, 22528) for gpus in (8, 32) for critic in (True, False)
+    ]
     for name, attribute in (("**training, in all**", "training"), ("**generating, in all**", "rollout")):
-        numbers = " | ".join(f"{getattr(resource_estimate.memory(SHAPE, plan), attribute):.0f}" for plan in plans)
+        numbers = " | ".join(
+            f"{getattr(resource_estimate.memory(SHAPE, workload), attribute):.0f}" for workload in plans
+        )
         assert f"| {name} | {numbers} |" in page
     for length in (2000, 4000, 8000, 16000):
         eight, many = (
-            resource_estimate.step(SHAPE, resource_estimate.Plan(gpus, 22528, True, 0.6, 22528), 8192, length)
+            resource_estimate.step(SHAPE, resource_estimate.Workload(gpus, 22528, True, 0.6, 22528), 8192, length)
             for gpus in (8, 32)
         )
         times = [f"{s.generating / 60:.0f} + {s.training / 60:.0f} min" for s in (eight, many)]
@@ -103,5 +107,5 @@ def test_the_page_of_arithmetic_says_what_the_code_computes() -> None:
 
 def test_the_page_assumes_the_recipes_settings() -> None:
     config = recipes.compose("confidence-brier", "4x8")
-    assert doctor.plan(config) == resource_estimate.Plan(32, 22528, True, 0.6, 22528)
+    assert doctor.workload(config) == resource_estimate.Workload(32, 22528, True, 0.6, 22528)
     assert config.data.train_batch_size * config.actor_rollout_ref.rollout.n == 8192

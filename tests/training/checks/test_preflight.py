@@ -8,7 +8,7 @@ from omegaconf import DictConfig
 
 from demur_training import recipes
 from demur_training.checks import preflight
-from demur_training.data.preparation import Plan, write
+from demur_training.data.preparation import DataSettings, write
 from demur_training.errors import DataError, ModelError, RecipeError, TrainingError
 
 
@@ -16,7 +16,7 @@ from demur_training.errors import DataError, ModelError, RecipeError, TrainingEr
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("data")
     rows = [{"question": f"What is {i}+{i}?", "answer": str(2 * i)} for i in range(120)]
-    write(rows, "sums", Plan("response"), folder)
+    write(rows, "sums", DataSettings("response"), folder)
     return folder
 
 
@@ -75,7 +75,7 @@ def test_long_prompts_are_counted(tiny_model: Path, data: Path, tmp_path: Path) 
     rows = [
         {"question": f"What is {i}+{i}? " + "really? " * (40 * (i % 4 == 0)), "answer": str(2 * i)} for i in range(120)
     ]
-    write(rows, "sums", Plan("response"), tmp_path, validation=rows[1:4])
+    write(rows, "sums", DataSettings("response"), tmp_path, validation=rows[1:4])
     remarks = preflight.check(compose(tiny_model, tmp_path, "data.max_prompt_length=300"))
     assert remarks == [
         f"{tmp_path / 'train.parquet'}: 30 of 117 prompts exceed data.max_prompt_length=300 and are left out"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from demur import prompts
-from demur_training.data.preparation import Overlap, Plan, Report, questions, read_rows, write
+from demur_training.data.preparation import DataSettings, Overlap, Report, questions, read_rows, write
 from demur_training.errors import DataError
 from demur_training.smoke import toy_task
 
@@ -59,7 +59,7 @@ def test_real_rows_of_gsm8k_and_math_are_understood() -> None:
 
 @pytest.mark.parametrize("contract", ["response", "claims", "explicit_risk"])
 def test_the_parquet_holds_the_prompt_the_server_builds(contract: Any, tmp_path: Path) -> None:
-    write(rows(*((f"What is {i}+{i}?", str(2 * i)) for i in range(40))), "sums", Plan(contract), tmp_path)
+    write(rows(*((f"What is {i}+{i}?", str(2 * i)) for i in range(40))), "sums", DataSettings(contract), tmp_path)
     train, val = read(tmp_path / "train.parquet"), read(tmp_path / "val.parquet")
     assert (len(train), len(val)) == (36, 4)
     for row in train + val:
@@ -73,7 +73,7 @@ def test_the_parquet_holds_the_prompt_the_server_builds(contract: Any, tmp_path:
 
 def test_validation_thresholds_cover_the_range(tmp_path: Path) -> None:
     source = rows(*((f"What is {i}+{i}?", str(2 * i)) for i in range(300)))
-    write(source[:100], "sums", Plan("explicit_risk"), tmp_path, validation=source[100:])
+    write(source[:100], "sums", DataSettings("explicit_risk"), tmp_path, validation=source[100:])
     thresholds = {row["extra_info"]["risk_threshold"] for row in read(tmp_path / "val.parquet")}
     assert thresholds == {i / 100 for i in range(100)}
 
@@ -84,7 +84,9 @@ def test_the_report_counts_every_row(tmp_path: Path) -> None:
         *rows(("What is 1+1?", "2")),
         {"question": "?"},
     ]
-    report = write(source, "sums", Plan("response", val_size=2), tmp_path, evaluation=rows(("what is 3 + 3", "6")))
+    report = write(
+        source, "sums", DataSettings("response", val_size=2), tmp_path, evaluation=rows(("what is 3 + 3", "6"))
+    )
     written = json.loads((tmp_path / "report.json").read_text())
     assert written == report.as_dict()
     assert (written["read"], written["kept"]) == (22, 18)  # one is held out
@@ -93,7 +95,7 @@ def test_the_report_counts_every_row(tmp_path: Path) -> None:
 
 def test_held_out_questions_do_not_leak_into_training(tmp_path: Path) -> None:
     source = rows(*((f"What is {i}+{i}?", str(2 * i)) for i in range(30)))
-    write(source, "sums", Plan("response"), tmp_path, validation=source[:5])
+    write(source, "sums", DataSettings("response"), tmp_path, validation=source[:5])
     asked = {row["extra_info"]["question"] for row in read(tmp_path / "train.parquet")}
     assert asked == {row["question"] for row in source[5:]}
 
@@ -101,7 +103,7 @@ def test_held_out_questions_do_not_leak_into_training(tmp_path: Path) -> None:
 def test_the_same_seed_writes_the_same_files(tmp_path: Path) -> None:
     source = rows(*((f"What is {i}+{i}?", str(2 * i)) for i in range(50)))
     for name in ("a", "b"):
-        write(source, "sums", Plan("response", limit=20), tmp_path / name)
+        write(source, "sums", DataSettings("response", limit=20), tmp_path / name)
     assert read(tmp_path / "a" / "train.parquet") == read(tmp_path / "b" / "train.parquet")
     assert len(read(tmp_path / "a" / "train.parquet")) == 20
 
@@ -135,7 +137,7 @@ def test_what_cannot_be_read_is_one_line(name: str, message: str, tmp_path: Path
 
 def test_a_set_without_answers_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"no question left.*2 no answer"):
-        write([{"question": "a?"}, {"question": "b?"}], "empty", Plan("response"), tmp_path)
+        write([{"question": "a?"}, {"question": "b?"}], "empty", DataSettings("response"), tmp_path)
 
 
 def test_the_toy_task_has_the_chances_it_says(tmp_path: Path) -> None:

@@ -7,10 +7,10 @@ from omegaconf import DictConfig
 
 from demur.core.scoring import brier
 from demur_training import recipes
-from demur_training.data.preparation import Plan, write
+from demur_training.data.preparation import DataSettings, write
 from demur_training.exact.expected_reward import LABEL, Endings, log_probs
 from demur_training.exact.loop import Objective, due, total_steps, train
-from demur_training.exact.sampling import Sample, label_end
+from demur_training.exact.sampling import ScoredSample, label_end
 from demur_training.rewards import Reward
 from demur_training.run.training_metrics import read_log
 
@@ -32,7 +32,7 @@ def model(tiny_model: Path) -> Any:
 @pytest.fixture
 def config(tiny_model: Path, tmp_path: Path) -> DictConfig:
     rows = [{"question": f"What is {i}+{i}?", "answer": str(2 * i)} for i in range(20)]
-    write(rows, "sums", Plan("response"), tmp_path / "data")
+    write(rows, "sums", DataSettings("response"), tmp_path / "data")
     overrides = [
         f"actor_rollout_ref.model.path={tiny_model}",
         f"data.train_files=[{tmp_path / 'data' / 'train.parquet'}]",
@@ -48,14 +48,14 @@ def config(tiny_model: Path, tmp_path: Path) -> DictConfig:
     return recipes.compose("confidence-exact", "cpu-smoke", overrides)
 
 
-def sample(tokenizer: Any, confidence: str, valid: bool) -> Sample:
+def sample(tokenizer: Any, confidence: str, valid: bool) -> ScoredSample:
     """A well-formed output, as the sampler describes one."""
     response = [*tokenizer.encode(f"Answer: 4\n{LABEL} {confidence}"), tokenizer.eos_token_id]
     score = brier(float(confidence), valid)
     reward = Reward(
         score=score, valid=float(valid), confidence=float(confidence), format=1, overlong=0, abstained=0, claims=0
     )
-    return Sample(tokenizer.encode("What is 2+2?"), response, reward, score, label_end(response, tokenizer))
+    return ScoredSample(tokenizer.encode("What is 2+2?"), response, reward, score, label_end(response, tokenizer))
 
 
 def test_the_label_is_found_in_the_models_own_tokens(tokenizer: Any) -> None:

@@ -1,4 +1,4 @@
-"""The whole circle, for real: Ray, FSDP, vLLM rollouts, a kill, a resume, a critic, export, serving, HTTP evaluation."""
+"""The end-to-end smoke test, for real: Ray, FSDP, vLLM rollouts, a kill, a resume, a critic, export, serving, HTTP evaluation."""
 
 from pathlib import Path
 
@@ -6,29 +6,29 @@ import pytest
 
 from demur_training.run.training_metrics import read_log
 from demur_training.smoke import toy_task
-from demur_training.smoke.end_to_end import Circle, Sizes, change
+from demur_training.smoke.end_to_end import EndToEndSmoke, Sizes, change
 
 
 @pytest.mark.training
 @pytest.mark.timeout(3600)
 def test_a_tiny_model_learns_what_it_knows(tmp_path: Path) -> None:
-    circle = Circle(tmp_path)
-    circle.prepare()
+    smoke = EndToEndSmoke(tmp_path)
+    smoke.prepare()
 
-    reward = circle.train()
+    reward = smoke.train()
     assert reward.rose, reward
-    assert circle.change("brier", "critic/vf_loss").z < -3
+    assert smoke.change("brier", "critic/vf_loss").z < -3
     steps = [row["step"] for row in read_log(tmp_path / "brier" / "metrics.jsonl")]
     assert steps[-36:] == list(range(1, 37))  # killed at 14, resumed from 10, every step logged once
 
-    loss = circle.train_critic()
+    loss = smoke.train_critic()
     assert loss.last < loss.first, loss
 
-    weighed = circle.weigh_critic()
-    assert weighed.chosen < 0.8 * weighed.constant, weighed  # not the last token's: nothing trains that
+    positions = smoke.study_critic_position()
+    assert positions.chosen < 0.8 * positions.constant, positions  # not the last token's: nothing trains that
 
-    before, after = circle.evaluate("base"), circle.evaluate("model")
-    assert after["n"] == circle.sizes.test
+    before, after = smoke.evaluate("base"), smoke.evaluate("model")
+    assert after["n"] == smoke.sizes.test
     assert after["brier"]["high"] < before["brier"]["low"]
     assert after["smece"]["value"] < before["smece"]["value"]
     assert (

@@ -6,7 +6,7 @@ import torch
 
 from demur import prompts
 from demur_training import recipes
-from demur_training.data.preparation import Plan, write
+from demur_training.data.preparation import DataSettings, write
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def create(tiny_model: Path, tmp_path: Path) -> Any:
 
     def make(recipe: str, split: str) -> Any:
         rows = [{"question": f"What is {i}+{i}?", "answer": str(2 * i)} for i in range(20)]
-        write(rows, "sums", Plan(recipes.settings_of(recipe)["contract"]), tmp_path / recipe)
+        write(rows, "sums", DataSettings(recipes.settings_of(recipe)["contract"]), tmp_path / recipe)
         config = recipes.compose(recipe, "cpu-smoke", [f"actor_rollout_ref.model.path={tiny_model}"])
         files = [str(tmp_path / recipe / f"{split}.parquet")]
         return create_rl_dataset(files, config.data, hf_tokenizer(str(tiny_model)), None, is_train=split == "train")

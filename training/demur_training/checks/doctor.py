@@ -78,7 +78,7 @@ def hardware(config: DictConfig, devices: Sequence[Device]) -> Iterator[Finding]
 
 def fits(config: DictConfig, shape: resource_estimate.Shape, gib: float) -> Finding:
     """The estimate of memory on each GPU."""
-    need = resource_estimate.memory(shape, plan(config), gib)
+    need = resource_estimate.memory(shape, workload(config), gib)
     text = (
         f"memory on each GPU, estimated: {need.training:.0f} GiB to train, {need.rollout:.0f} GiB to generate"
         f" (room for {need.concurrent} of the longest outputs at once); a GPU here or assumed has {gib:.0f}"
@@ -88,10 +88,10 @@ def fits(config: DictConfig, shape: resource_estimate.Shape, gib: float) -> Find
     return Finding("ok", text)
 
 
-def plan(config: DictConfig) -> resource_estimate.Plan:
+def workload(config: DictConfig) -> resource_estimate.Workload:
     """What of a configuration decides the memory."""
     rollout = config.actor_rollout_ref.rollout
-    return resource_estimate.Plan(
+    return resource_estimate.Workload(
         gpus=config.trainer.nnodes * config.trainer.n_gpus_per_node,
         tokens=config.actor_rollout_ref.actor.ppo_max_token_len_per_gpu,
         critic=config.algorithm.adv_estimator == "gae",
@@ -105,7 +105,7 @@ def disk(config: DictConfig, shape: resource_estimate.Shape) -> Finding:
     """Room for the checkpoints."""
     folder = Path(config.trainer.default_local_dir).absolute()
     existing = next(path for path in (folder, *folder.parents) if path.exists())
-    need = CHECKPOINTS_ON_DISK * resource_estimate.checkpoint_gib(shape, plan(config).critic)
+    need = CHECKPOINTS_ON_DISK * resource_estimate.checkpoint_gib(shape, workload(config).critic)
     free = shutil.disk_usage(existing).free / resource_estimate.GIB
     text = f"disk: checkpoints take {need:,.1f} GiB in {folder}, {free:,.0f} GiB are free"
     return Finding("ok" if free > need else "missing", text)

@@ -1,4 +1,4 @@
-"""Arithmetic of a run: parameters, memory on each GPU, disk. Estimates to plan with, nothing measured."""
+"""Resource estimate of a run: parameters, memory on each GPU, time of a step, disk. Arithmetic, nothing measured."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Workload:
     """What of a run decides the memory. `gpus` share the states; `tokens` is one micro-batch on one GPU."""
 
     gpus: int
@@ -92,20 +92,20 @@ class Memory:
         return max(self.training, self.rollout)
 
 
-def memory(shape: Shape, plan: Plan, gpu: float = 80.0) -> Memory:
+def memory(shape: Shape, workload: Workload, gpu: float = 80.0) -> Memory:
     """Memory on each GPU of `gpu` GiB, gradient checkpointing on.
 
     Activations: one vector of the hidden size a layer and token in bfloat16, and one layer recomputed. `concurrent` is
     how many of the longest sequences vLLM holds at once in what is left of its share.
     """
-    models = 2 if plan.critic else 1
-    states = models * shape.parameters * STATE_BYTES / plan.gpus / GIB
+    models = 2 if workload.critic else 1
+    states = models * shape.parameters * STATE_BYTES / workload.gpus / GIB
     width = shape.layers * shape.hidden + 4 * (shape.hidden + shape.intermediate)
-    activations = 2 * plan.tokens * width / GIB
-    logits = LOGIT_BYTES * plan.tokens * shape.vocabulary / GIB
-    weights = 2 * shape.parameters / plan.tensor_parallel / GIB
-    cache = max(0.0, gpu * plan.rollout_share - weights)
-    longest = plan.longest * shape.cache_bytes / plan.tensor_parallel / GIB
+    activations = 2 * workload.tokens * width / GIB
+    logits = LOGIT_BYTES * workload.tokens * shape.vocabulary / GIB
+    weights = 2 * shape.parameters / workload.tensor_parallel / GIB
+    cache = max(0.0, gpu * workload.rollout_share - weights)
+    longest = workload.longest * shape.cache_bytes / workload.tensor_parallel / GIB
     return Memory(states, activations, logits, weights, cache, int(cache / longest))
 
 
@@ -142,7 +142,7 @@ class Step:
         return self.generating + self.training
 
 
-def step(shape: Shape, plan: Plan, outputs: int, mean_tokens: float, gpu: Gpu = H100) -> Step:
+def step(shape: Shape, workload: Workload, outputs: int, mean_tokens: float, gpu: Gpu = H100) -> Step:
     """How long a step of `outputs` outputs takes, each `mean_tokens` long on average.
 
     Generating is bound by memory: each token reads the weights once for all sequences in flight, and its own cache;
@@ -151,10 +151,10 @@ def step(shape: Shape, plan: Plan, outputs: int, mean_tokens: float, gpu: Gpu = 
     same again in proportion for attention over the sequence.
     """
     tokens = outputs * mean_tokens
-    room = memory(shape, plan, gpu.gib).rollout_cache * GIB * plan.gpus
+    room = memory(shape, workload, gpu.gib).rollout_cache * GIB * workload.gpus
     in_flight = min(outputs, room / (shape.cache_bytes * mean_tokens / 2))
-    reading = 2 * shape.parameters * plan.gpus + in_flight * shape.cache_bytes * mean_tokens / 2
-    rate = gpu.bandwidth * gpu.generating_share * plan.gpus / reading * in_flight
+    reading = 2 * shape.parameters * workload.gpus + in_flight * shape.cache_bytes * mean_tokens / 2
+    rate = gpu.bandwidth * gpu.generating_share * workload.gpus / reading * in_flight
     attention = 2 * mean_tokens * shape.heads * shape.head_dim * shape.layers
-    operations = (2 if plan.critic else 1) * 5 * (2 * shape.parameters + attention)
-    return Step(tokens, tokens / rate, tokens * operations / (gpu.flops * gpu.training_share * plan.gpus))
+    operations = (2 if workload.critic else 1) * 5 * (2 * shape.parameters + attention)
+    return Step(tokens, tokens / rate, tokens * operations / (gpu.flops * gpu.training_share * workload.gpus))

@@ -24,7 +24,7 @@ HUB: Mapping[str, tuple[str, str | None]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class DataSettings:
     """How questions become training rows. `ngram` words in a row shared with an evaluation question are too many."""
 
     contract: Contract
@@ -56,7 +56,7 @@ class Report:
 def write(
     rows: Iterable[Mapping[str, Any]],
     source: str,
-    plan: Plan,
+    settings: DataSettings,
     out: Path,
     *,
     validation: Iterable[Mapping[str, Any]] | None = None,
@@ -64,26 +64,28 @@ def write(
 ) -> Report:
     """Write `train.parquet`, `val.parquet` and `report.json` into `out`.
 
-    Without `validation` the last `plan.val_size` questions, shuffled, are held out. Raises DataError when no
+    Without `validation` the last `settings.val_size` questions, shuffled, are held out. Raises DataError when no
     question is left.
     """
     report = Report()
     taken = [extract_text(row) for row in evaluation]
-    held_out = list(questions(validation, Report(), Overlap(plan.ngram))) if validation is not None else None
+    held_out = list(questions(validation, Report(), Overlap(settings.ngram))) if validation is not None else None
     if held_out is not None:
         taken += [q.text for q in held_out]
-    kept = list(questions(rows, report, Overlap(plan.ngram, taken)))
-    random.Random(plan.seed).shuffle(kept)
+    kept = list(questions(rows, report, Overlap(settings.ngram, taken)))
+    random.Random(settings.seed).shuffle(kept)
     if held_out is None:
-        size = min(plan.val_size, len(kept) // 10)
+        size = min(settings.val_size, len(kept) // 10)
         kept, held_out = kept[size:], kept[:size]
-    kept = kept[: plan.limit]
+    kept = kept[: settings.limit]
     if not kept or not held_out:
         raise DataError(f"{source}: no question left to train on or to validate with; {describe(report)}")
     report.kept = len(kept)
     out.mkdir(parents=True, exist_ok=True)
     for split, chosen in (("train", kept), ("val", held_out)):
-        _write_parquet(out / f"{split}.parquet", [verl_row(q, i, source, split, plan) for i, q in enumerate(chosen)])
+        _write_parquet(
+            out / f"{split}.parquet", [verl_row(q, i, source, split, settings) for i, q in enumerate(chosen)]
+        )
     (out / "report.json").write_text(json.dumps(report.as_dict(), indent=2, ensure_ascii=False) + "\n")
     return report
 
@@ -152,24 +154,24 @@ def extract_text(row: Mapping[str, Any]) -> str:
     return found.text if isinstance(found, Question) else ""
 
 
-def verl_row(question: Question, index: int, source: str, split: str, plan: Plan) -> dict[str, Any]:
+def verl_row(question: Question, index: int, source: str, split: str, settings: DataSettings) -> dict[str, Any]:
     """One row in verl's shape. Explicit risk: t spread evenly over validation, drawn anew at every training read."""
     info: dict[str, Any] = {
         "index": index,
         "split": split,
         "question": question.text,
-        "contract": plan.contract,
-        "domain": plan.domain,
+        "contract": settings.contract,
+        "domain": settings.domain,
     }
     threshold = None
-    if plan.contract == "explicit_risk":
+    if settings.contract == "explicit_risk":
         threshold = index * 37 % 100 / 100  # 37 and 100 share no factor: a hundred rows have a hundred thresholds
         info |= {"risk_threshold": threshold, "redraw": split == "train"}
-    chat = prompts.messages(question.text, plan.contract, domain=plan.domain, risk_threshold=threshold)
+    chat = prompts.messages(question.text, settings.contract, domain=settings.domain, risk_threshold=threshold)
     return {
         "data_source": source,
         "prompt": [dict(message) for message in chat],
-        "ability": plan.domain,
+        "ability": settings.domain,
         "reward_model": {"style": "rule", "ground_truth": question.ground_truth},
         "extra_info": info,
     }

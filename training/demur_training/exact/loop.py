@@ -15,7 +15,7 @@ from demur_training import recipes
 from demur_training.checks import preflight
 from demur_training.exact import expected_reward
 from demur_training.exact.expected_reward import Endings
-from demur_training.exact.sampling import Sample, Sampler
+from demur_training.exact.sampling import Sampler, ScoredSample
 from demur_training.rewards import RULES, Outcome
 from demur_training.run import checkpoints
 from demur_training.run.training_metrics import CollapseAlarm, RunLog, one_line, summarise
@@ -33,7 +33,7 @@ class Objective:
             for valid in (True, False)
         }
 
-    def backward(self, samples: Sequence[Sample], weight: float) -> None:
+    def backward(self, samples: Sequence[ScoredSample], weight: float) -> None:
         """Add the gradients of minus the expected reward, each sample weighing `weight`."""
         with torch.no_grad():
             scores = [float(self._value(sample)[0]) for sample in samples]
@@ -41,7 +41,7 @@ class Objective:
             value, spoken = self._value(sample)
             (-weight * (value + advantage * spoken)).backward()
 
-    def _value(self, sample: Sample) -> tuple[Tensor, Tensor]:
+    def _value(self, sample: ScoredSample) -> tuple[Tensor, Tensor]:
         """The score of a sample, differentiable where it is an expectation, and the log-probability of its words."""
         if self._exact and sample.label is not None:
             context = torch.tensor(sample.prompt + sample.response[: sample.label], device=self._model.device)
@@ -102,7 +102,7 @@ class Loop:
         if due(step, trainer.save_freq, self.total):
             self._save(step)
 
-    def _update(self, groups: Sequence[Sequence[Sample]], step: int) -> float:
+    def _update(self, groups: Sequence[Sequence[ScoredSample]], step: int) -> float:
         """One optimizer step; returns the norm of the gradient before it was clipped."""
         actor = self._config.actor_rollout_ref.actor
         samples = sum(map(len, groups))

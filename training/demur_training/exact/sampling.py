@@ -18,7 +18,7 @@ GENERATED_AT_ONCE = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class ScoredSample:
     """One output. `label` counts the response tokens up to and including the confidence's label, None where there is
     no confidence to expect over; `score` is what it earned as it was sampled."""
 
@@ -37,7 +37,9 @@ class Sampler:
         self._ends = end_tokens(config.actor_rollout_ref.model.path, tokenizer)
         self._settings = recipes.reward_settings(config)
 
-    def draw(self, rows: Sequence[dict[str, Any]], n: int, temperature: float, top_p: float) -> list[list[Sample]]:
+    def draw(
+        self, rows: Sequence[dict[str, Any]], n: int, temperature: float, top_p: float
+    ) -> list[list[ScoredSample]]:
         """`n` outputs for each row."""
         asked = [row for row in rows for _ in range(n)]
         texts = [
@@ -45,7 +47,7 @@ class Sampler:
             for row in asked
         ]
         prompts = [self._tokenizer(text, add_special_tokens=False)["input_ids"] for text in texts]
-        samples: list[Sample] = []
+        samples: list[ScoredSample] = []
         for start in range(0, len(asked), GENERATED_AT_ONCE):
             part = slice(start, start + GENERATED_AT_ONCE)
             responses = self._generate(prompts[part], temperature, top_p)
@@ -74,7 +76,7 @@ class Sampler:
         end = next((i for i, token in enumerate(ids) if token in self._ends), None)
         return ids if end is None else ids[: end + 1]
 
-    def _score(self, row: dict[str, Any], prompt: list[int], response: list[int]) -> Sample:
+    def _score(self, row: dict[str, Any], prompt: list[int], response: list[int]) -> ScoredSample:
         ended = response[-1] in self._ends
         limit, overlong = self._config.data.max_response_length, self._config.reward.reward_kwargs.overlong_buffer_cfg
         reward = compute_score(
@@ -87,7 +89,7 @@ class Sampler:
         )
         penalty = overlong_penalty(len(response), limit, overlong.len, overlong.penalty_factor)
         label = label_end(response, self._tokenizer) if reward["confidence"] is not None else None
-        return Sample(prompt, response, reward, reward["score"] + penalty, label)
+        return ScoredSample(prompt, response, reward, reward["score"] + penalty, label)
 
 
 def label_end(response: list[int], tokenizer: Any) -> int | None:

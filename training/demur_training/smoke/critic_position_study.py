@@ -1,4 +1,4 @@
-"""At which token a critic's value says most about success: the reason for the place it is read at when it serves."""
+"""Critic position study: at which token the value says most about success, which is where serving reads it."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ from demur_training.exact.sampling import Sampler
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
+class CriticPositions:
     """Brier scores of a critic's value over `answers`: where it is read, before the last token, and at that token.
 
     The output at the last token is what GAE never trains (specification, "critic value"), so its score is whatever
@@ -26,7 +26,7 @@ class Weighed:
     constant: float
 
 
-def weigh(model: Path, questions: Path, *, scale: str = "cpu-smoke", samples: int = 4) -> Weighed:
+def study(model: Path, questions: Path, *, scale: str = "cpu-smoke", samples: int = 4) -> CriticPositions:
     """Sample answers to each of verl's rows in `questions`, and ask the critic of the exported `model`."""
     import torch
     from transformers import AutoModelForCausalLM, AutoModelForTokenClassification
@@ -49,4 +49,4 @@ def weigh(model: Path, questions: Path, *, scale: str = "cpu-smoke", samples: in
         for i in (0, 1)
     )
     share = fmean(right)
-    return Weighed(len(drawn), chosen, last, share * (1 - share))
+    return CriticPositions(len(drawn), chosen, last, share * (1 - share))

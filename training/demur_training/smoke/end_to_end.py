@@ -1,4 +1,4 @@
-"""The whole circle at toy size on a CPU: warm start, PPO killed and resumed, a critic, export, serving, evaluation.
+"""End-to-end smoke test at toy size on a CPU: PPO killed and resumed, a critic, export, serving, evaluation.
 
 Every stage is a command a user would give; this only gives them one after the other and looks at what came out.
 """
@@ -19,7 +19,7 @@ from typing import Any
 from demur_training.data import preparation
 from demur_training.run.training_metrics import read_log
 from demur_training.smoke import toy_task
-from demur_training.smoke.critic_position_study import Weighed, weigh
+from demur_training.smoke.critic_position_study import CriticPositions, study
 
 KILLED = -signal.SIGKILL
 ADDRESS = re.compile(r"demur answers on (\S+)")
@@ -56,7 +56,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Circle:
+class EndToEndSmoke:
     """The stages, each in its own folder under `folder`. Raises RuntimeError when a command fails."""
 
     folder: Path
@@ -68,11 +68,11 @@ class Circle:
         for draw, (split, count) in enumerate({"train": self.sizes.train, "val": 200, "test": self.sizes.test}.items()):
             toy_task.write_questions(self.folder / f"{split}.jsonl", count, seed=draw + 1)
         train, val = (preparation.read_rows(str(self.folder / f"{split}.jsonl")) for split in ("train", "val"))
-        plan = preparation.Plan("response", "general")
-        preparation.write(train, "dice", plan, self.folder / "data", validation=val)
+        settings = preparation.DataSettings("response", "general")
+        preparation.write(train, "dice", settings, self.folder / "data", validation=val)
         toy_task.write_questions(self.folder / "loaded.jsonl", self.sizes.loaded, seed=4, loaded=True)
         preparation.write(
-            preparation.read_rows(str(self.folder / "loaded.jsonl")), "loaded", plan, self.folder / "loaded"
+            preparation.read_rows(str(self.folder / "loaded.jsonl")), "loaded", settings, self.folder / "loaded"
         )
 
     def train(self, *overrides: str) -> Change:
@@ -105,9 +105,9 @@ class Circle:
             follow(_demur("evaluate", str(self.folder / "test.jsonl"), *options), self.folder / "evaluate.log")
         return json.loads((out / "metrics.json").read_text())["response"]
 
-    def weigh_critic(self) -> Weighed:
-        """See at which token the trained critic's value says most about success."""
-        return weigh(self.folder / "model-with-critic", self.folder / "loaded" / "val.parquet")
+    def study_critic_position(self) -> CriticPositions:
+        """Compare the trained critic's value before the last token with the one at that token."""
+        return study(self.folder / "model-with-critic", self.folder / "loaded" / "val.parquet")
 
     def change(self, run: str, figure: str) -> Change:
         """How a logged figure moved over a run."""
@@ -180,21 +180,21 @@ def _end_of(log: Path) -> str:
     return log.read_bytes()[-3000:].decode(errors="replace")
 
 
-def report(circle: Circle) -> Iterator[str]:
-    """Go round once; a line as each stage ends."""
-    circle.prepare()
-    yield f"base model and questions: {circle.folder / 'base'}"
-    reward = circle.train()
+def report(smoke: EndToEndSmoke) -> Iterator[str]:
+    """Run all stages once; yields a line as each ends."""
+    smoke.prepare()
+    yield f"base model and questions: {smoke.folder / 'base'}"
+    reward = smoke.train()
     best = toy_task.best_reward()
-    yield f"PPO, killed at step {circle.sizes.killed_at} and resumed"
+    yield f"PPO, killed at step {smoke.sizes.killed_at} and resumed"
     yield f"  mean reward {reward.first:.3f} -> {reward.last:.3f}, by {reward.z:.1f} standard errors"
     yield f"  honest confidences earn {best:.3f}"
-    loss = circle.train_critic()
+    loss = smoke.train_critic()
     yield f"critic: loss {loss.first:.3f} -> {loss.last:.3f}"
-    weighed = circle.weigh_critic()
-    yield f"  Brier score of its value before the last token {weighed.chosen:.3f}, at that token {weighed.last:.3f},"
-    yield f"  of stating the share of right answers each time {weighed.constant:.3f}"
+    positions = smoke.study_critic_position()
+    yield f"  Brier score of its value before the last token {positions.chosen:.3f}, at it {positions.last:.3f},"
+    yield f"  of stating the share of right answers each time {positions.constant:.3f}"
     for model in ("base", "model"):
-        figures = circle.evaluate(model)
+        figures = smoke.evaluate(model)
         shown = ", ".join(f"{name} {figures[name]['value']:.3f}" for name in ("accuracy", "auc", "smece", "brier"))
         yield f"served and evaluated over HTTP, {model}: {shown}"

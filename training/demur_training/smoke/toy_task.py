@@ -1,4 +1,4 @@
-"""A toy task with known uncertainty, and a tiny model that answers it: for trying the whole circle on a CPU.
+"""A toy task with known uncertainty, and a tiny model that answers it: for the end-to-end smoke test on a CPU.
 
 "A fair die with N sides is thrown. Which side lands up?" No answer is better than another, so the chance of being
 right is 1/N and nothing but the stated confidence can earn reward: the best is 1/N squared on average, at p = 1/N.
