@@ -60,16 +60,17 @@ def write_data(
 
     from demur_training import recipes
     from demur_training.data import preparation
+    from demur_training.data.rows import read_rows
 
     contract = recipes.settings_of(recipe)["contract"]
     settings = preparation.DataSettings(contract, preparation.known_domain(domain), val_size, limit, seed, ngram)
     report = preparation.write(
-        tqdm(preparation.read_rows(source), desc=source, unit=" rows"),
+        tqdm(read_rows(source), desc=source, unit=" rows"),
         Path(source).stem,
         settings,
         out,
-        validation=preparation.read_rows(val) if val else None,
-        evaluation=[row for name in against or [] for row in preparation.read_rows(name)],
+        validation=read_rows(val) if val else None,
+        evaluation=[row for name in against or [] for row in read_rows(name)],
     )
     typer.echo(preparation.describe(report))
     if not against:

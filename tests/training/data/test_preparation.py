@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from demur import prompts
-from demur_training.data.preparation import DataSettings, Overlap, Report, questions, read_rows, write
+from demur_training.data.preparation import DataSettings, Overlap, Report, questions, write
+from demur_training.data.rows import read_rows
 from demur_training.errors import DataError
 from demur_training.smoke import toy_task
 
@@ -106,33 +107,6 @@ def test_the_same_seed_writes_the_same_files(tmp_path: Path) -> None:
         write(source, "sums", DataSettings("response", limit=20), tmp_path / name)
     assert read(tmp_path / "a" / "train.parquet") == read(tmp_path / "b" / "train.parquet")
     assert len(read(tmp_path / "a" / "train.parquet")) == 20
-
-
-def test_every_file_format_gives_the_same_rows(tmp_path: Path) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    source = rows(("a?", "1"), ("b, c?", "2"))
-    pq.write_table(pa.Table.from_pylist(source), tmp_path / "x.parquet")
-    (tmp_path / "x.jsonl").write_text("\n".join(map(json.dumps, source)) + "\n\n")
-    (tmp_path / "x.json").write_text(json.dumps(source))
-    (tmp_path / "x.csv").write_text('question,answer\na?,1\n"b, c?",2\n')
-    for path in tmp_path.iterdir():
-        assert list(read_rows(str(path))) == source, path.suffix
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("missing.jsonl", "no such file"),
-        ("dapo", "no such data set: dapo"),
-        ("broken.jsonl", "broken.jsonl:2 is no JSON"),
-    ],
-)
-def test_what_cannot_be_read_is_one_line(name: str, message: str, tmp_path: Path) -> None:
-    (tmp_path / "broken.jsonl").write_text('{"question": "a?", "answer": "1"}\n{oops\n')
-    with pytest.raises(DataError, match=message):
-        list(read_rows(str(tmp_path / name) if name.endswith("jsonl") else name))
 
 
 def test_a_set_without_answers_is_refused(tmp_path: Path) -> None:

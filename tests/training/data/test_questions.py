@@ -4,9 +4,9 @@ import pytest
 
 from demur_training.data.questions import (
     Question,
+    after_hashes,
     clean_answer,
     extract,
-    has_instructions,
     last_boxed,
     strip_instructions,
 )
@@ -28,7 +28,6 @@ PROBLEM = "Let $x$ be real.\n\nFind the least value of $x^2 + 2x + 3$."
 )
 def test_instructions_at_either_end_go_and_the_problem_stays(wrapped: str) -> None:
     assert strip_instructions(wrapped) == PROBLEM
-    assert not has_instructions(strip_instructions(wrapped))
 
 
 def test_a_problem_that_ends_without_a_full_stop_is_kept() -> None:
@@ -85,3 +84,11 @@ def test_boxed_answers_are_read_with_their_braces_balanced() -> None:
     assert last_boxed("\\boxed{1") is None
     assert last_boxed("no box") is None
     assert clean_answer("#### 7") == "7"
+
+
+@pytest.mark.parametrize(
+    ("solution", "answer"),
+    [("2+2 = <<2+2=4>>4\n#### 4", "4"), ("#### 1,204 ", "1204"), ("#### 3\n#### 5", "5"), ("4", None), ("####", "")],
+)
+def test_the_answer_of_a_gsm8k_solution_stands_after_its_last_hashes(solution: str, answer: str | None) -> None:
+    assert after_hashes(solution) == answer

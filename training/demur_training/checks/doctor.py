@@ -8,7 +8,8 @@ from typing import Literal
 
 from omegaconf import DictConfig
 
-from demur_training.checks import preflight, resource_estimate
+from demur_training import base_model
+from demur_training.checks import resource_estimate
 from demur_training.errors import TrainingError
 from demur_training.versions import TESTED_VERL, installed
 
@@ -39,7 +40,7 @@ def examine(config: DictConfig) -> list[Finding]:
     findings = [*packages(config.trainer.device == "cpu"), *hardware(config, devices)]
     model = config.actor_rollout_ref.model.path
     try:
-        preflight.load_tokenizer(model)
+        base_model.load_tokenizer(model)
         shape = resource_estimate.Shape.of(_configuration(model))
     except TrainingError as error:
         return [*findings, Finding("missing", str(error))]

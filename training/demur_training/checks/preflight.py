@@ -7,6 +7,8 @@ from typing import Any
 from omegaconf import DictConfig
 
 from demur_training import recipes
+from demur_training.base_model import load_tokenizer
+from demur_training.data.rows import read_file
 from demur_training.errors import DataError, ModelError, RecipeError
 from demur_training.rewards import check_settings
 from demur_training.run import checkpoints
@@ -34,28 +36,11 @@ def check(config: DictConfig) -> list[str]:
     return remarks + _check_resume(config)
 
 
-def load_tokenizer(path: str) -> Any:
-    """The base model's tokenizer. Raises ModelError when it cannot be read or has no chat template."""
-    from transformers import AutoTokenizer
-
-    if _looks_local(path) and not Path(path).is_dir():
-        raise ModelError(f"no such model folder: {path} (set actor_rollout_ref.model.path or --model)")
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(path)
-    except (OSError, ValueError) as error:
-        raise ModelError(f"cannot load the tokenizer of {path}: {str(error).splitlines()[0]}") from error
-    if not tokenizer.chat_template:
-        raise ModelError(f"{path} has no chat template: start from an instruction-tuned model, or add one to it")
-    return tokenizer
-
-
 def read_rows(name: str, key: str) -> list[dict[str, Any]]:
-    """The rows of one parquet file. Raises DataError when it is missing or empty."""
-    import pyarrow.parquet as pq
-
+    """The rows of a file that verl reads. Raises DataError when it is missing or empty."""
     if not Path(name).is_file():
         raise DataError(f"data.{key}: no such file: {name} (write it with `demur-train data`)")
-    rows = pq.read_table(name).to_pylist()
+    rows = list(read_file(Path(name)))
     if not rows:
         raise DataError(f"data.{key}: {name} has no rows")
     return rows
@@ -136,7 +121,3 @@ def _check_resume(config: DictConfig) -> list[str]:
 
 def _listed(files: Any) -> list[str]:
     return [files] if isinstance(files, str) else list(files)
-
-
-def _looks_local(path: str) -> bool:
-    return path.startswith((".", "/", "~")) or path.count("/") != 1

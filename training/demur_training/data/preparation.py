@@ -2,25 +2,17 @@
 
 import json
 import random
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast, get_args
 
 from demur import prompts
 from demur.core.answers import Contract
+from demur_training.data.overlap import Overlap, words
 from demur_training.data.questions import Question, extract, raw_text
 from demur_training.errors import DataError
-
-HUB: Mapping[str, tuple[str, str | None]] = {
-    "dapo-math-17k": ("BytedTsinghua-SIA/DAPO-Math-17k", None),
-    "deepscaler": ("agentica-org/DeepScaleR-Preview-Dataset", None),
-    "math": ("DigitalLearningGmbH/MATH-lighteval", None),
-    "gsm8k": ("openai/gsm8k", "main"),
-}
-"""Names that stand for a data set on the hub: its id and configuration."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +82,7 @@ def write(
     return report
 
 
-def questions(rows: Iterable[Mapping[str, Any]], report: Report, overlap: "Overlap") -> Iterator[Question]:
+def questions(rows: Iterable[Mapping[str, Any]], report: Report, overlap: Overlap) -> Iterator[Question]:
     """The usable questions: verifiable, not seen before, not in an evaluation set. Fills in the report."""
     seen: dict[str, Question] = {}
     disputed: set[str] = set()
@@ -118,34 +110,6 @@ def questions(rows: Iterable[Mapping[str, Any]], report: Report, overlap: "Overl
     for key in disputed:
         report.drop("duplicate with another answer", seen[key].text)
     yield from (question for key, question in seen.items() if key not in disputed)
-
-
-class Overlap:
-    """Finds questions that share `n` words in a row with an evaluation question, or all words of a shorter one.
-
-    Runs of words that stand in several evaluation questions are phrases of the trade and give nothing away ("where m
-    and n are relatively prime positive integers").
-    """
-
-    def __init__(self, n: int, evaluation: Sequence[str] = ()) -> None:
-        self._n = n
-        texts = {tuple(words(text)) for text in evaluation} - {()}
-        count = Counter(gram for tokens in texts for gram in set(self._ngrams(tokens)))
-        self._grams = {gram for gram, found in count.items() if found == 1}
-        self._whole = {tokens for tokens in texts if len(tokens) < n}
-
-    def with_evaluation(self, text: str) -> bool:
-        """Whether `text` gives an evaluation question away."""
-        tokens = tuple(words(text))
-        return tokens in self._whole or any(gram in self._grams for gram in self._ngrams(tokens))
-
-    def _ngrams(self, tokens: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-        return (tokens[i : i + self._n] for i in range(len(tokens) - self._n + 1))
-
-
-def words(text: str) -> list[str]:
-    """Lower-case words, numbers and LaTeX commands: what two copies of a problem agree in."""
-    return re.findall(r"[a-z]+|\d+(?:\.\d+)?", text.lower())
 
 
 def extract_text(row: Mapping[str, Any]) -> str:
@@ -177,21 +141,6 @@ def verl_row(question: Question, index: int, source: str, split: str, settings: 
     }
 
 
-def read_rows(name: str) -> Iterator[dict[str, Any]]:
-    """Rows of a local file (.jsonl, .json, .parquet, .csv), of a name in HUB, or of any data set id on the hub.
-
-    Raises DataError when there is nothing to read.
-    """
-    path = Path(name)
-    if path.suffix in READERS:
-        if not path.is_file():
-            raise DataError(f"no such file: {path}")
-        return READERS[path.suffix](path)
-    if name not in HUB and "/" not in name:
-        raise DataError(f"no such data set: {name}; give a file ({', '.join(READERS)}), a hub id, or {', '.join(HUB)}")
-    return _from_hub(*HUB.get(name, (name, None)))
-
-
 def known_domain(name: str) -> prompts.Domain:
     """The domain of that name. Raises DataError."""
     if name not in get_args(prompts.Domain):
@@ -204,49 +153,6 @@ def describe(report: Report) -> str:
     dropped = ", ".join(f"{count:,} {reason}" for reason, count in report.dropped.most_common())
     kept = f"{report.read:,} rows read, {report.kept:,} kept for training"
     return f"{kept}; left out: {dropped}" if dropped else kept
-
-
-def _from_hub(name: str, configuration: str | None) -> Iterator[dict[str, Any]]:
-    from datasets import load_dataset
-    from datasets.exceptions import DatasetNotFoundError
-
-    try:
-        for row in load_dataset(name, configuration, split="train"):
-            yield dict(row)
-    except (DatasetNotFoundError, ConnectionError, OSError) as error:
-        raise DataError(f"cannot read {name} from the hub ({error}); give a local file instead") from error
-
-
-def _jsonl(path: Path) -> Iterator[dict[str, Any]]:
-    with path.open() as file:
-        for number, line in enumerate(file, 1):
-            if line.strip():
-                try:
-                    yield json.loads(line)
-                except json.JSONDecodeError as error:
-                    raise DataError(f"{path}:{number} is no JSON: {error.msg}") from error
-
-
-def _json(path: Path) -> Iterator[dict[str, Any]]:
-    content = json.loads(path.read_text())
-    yield from content if isinstance(content, list) else content["data"]
-
-
-def _parquet(path: Path) -> Iterator[dict[str, Any]]:
-    import pyarrow.parquet as pq
-
-    for batch in pq.ParquetFile(path).iter_batches():
-        yield from batch.to_pylist()
-
-
-def _csv(path: Path) -> Iterator[dict[str, Any]]:
-    import csv
-
-    with path.open(newline="") as file:
-        yield from csv.DictReader(file)
-
-
-READERS = {".jsonl": _jsonl, ".json": _json, ".parquet": _parquet, ".csv": _csv}
 
 
 def _write_parquet(path: Path, rows: list[dict[str, Any]]) -> None:

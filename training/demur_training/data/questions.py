@@ -65,17 +65,18 @@ def strip_instructions(text: str) -> str:
     return "\n\n".join(paragraphs).strip()
 
 
-def has_instructions(text: str) -> bool:
-    """Whether words about how to answer are left in a question."""
-    return _INSTRUCTION.search(text) is not None
-
-
 def clean_answer(raw: Any) -> str:
     """The bare answer: what stands after GSM8K's ####, or in the last \\boxed{}, or as it is."""
     text = str(raw).strip()
-    if "####" in text:
-        text = text.rpartition("####")[2].strip().replace(",", "")
+    marked = after_hashes(text)
+    text = text if marked is None else marked
     return last_boxed(text) or text
+
+
+def after_hashes(solution: str) -> str | None:
+    """The final answer of a solution as GSM8K writes it, after `####` and without commas in numbers; None without."""
+    _, hashes, answer = solution.rpartition("####")
+    return answer.strip().replace(",", "") if hashes else None
 
 
 def last_boxed(text: str) -> str | None:

@@ -11,7 +11,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from demur.grading import Grader
-from demur_training import recipes
+from demur_training import base_model, recipes
 from demur_training.checks import preflight
 from demur_training.exact import expected_reward
 from demur_training.exact.expected_reward import Endings
@@ -73,7 +73,7 @@ class Loop:
         self._config, self._run = config, Path(config.trainer.default_local_dir)
         self._train, self._val = (preflight.read_rows(config.data[key][0], key) for key in ("train_files", "val_files"))
         self.total = total_steps(config, len(self._train))
-        self._tokenizer = preflight.load_tokenizer(config.actor_rollout_ref.model.path)
+        self._tokenizer = base_model.load_tokenizer(config.actor_rollout_ref.model.path)
         self.step = self._restore()
         self._log, self._alarm = RunLog(self._run / "metrics.jsonl"), CollapseAlarm(**config.demur.collapse)
         self._log.rewind(self.step)

@@ -127,7 +127,8 @@ def _export_critic(folder: Path, rule: str, out: Path) -> tuple[Critic | None, s
 
 def _some_prompts(config: DictConfig, count: int = 16) -> list[list[int]]:
     """Token ids of a few validation prompts, if the file is still there."""
-    from demur_training.checks.preflight import load_tokenizer, read_rows
+    from demur_training.base_model import load_tokenizer
+    from demur_training.checks.preflight import read_rows
 
     name = config.data.val_files if isinstance(config.data.val_files, str) else config.data.val_files[0]
     if not Path(name).is_file():

@@ -6,7 +6,7 @@ from statistics import fmean
 
 from demur.grading import Grader
 from demur.manifest import Manifest
-from demur_training import recipes
+from demur_training import base_model, recipes
 from demur_training.checks import preflight
 from demur_training.errors import DataError
 from demur_training.exact.sampling import Sampler
@@ -39,7 +39,7 @@ def study(model: Path, questions: Path, *, scale: str = "cpu-smoke", samples: in
     critic = AutoModelForTokenClassification.from_pretrained(model / described.path, dtype=torch.float32).eval()
     torch.manual_seed(0)
     with Grader() as grader, torch.no_grad():
-        sampler = Sampler(config, generator, preflight.load_tokenizer(str(model)), grader)
+        sampler = Sampler(config, generator, base_model.load_tokenizer(str(model)), grader)
         groups = sampler.draw(preflight.read_rows(str(questions), "questions"), samples, 1.0, 1.0)
         drawn = [sample for group in groups for sample in group]
         values = [critic(torch.tensor([one.prompt + one.response])).logits[0, -2:, 0].tolist() for one in drawn]

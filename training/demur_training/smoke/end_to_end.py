@@ -17,6 +17,7 @@ from statistics import fmean, variance
 from typing import Any
 
 from demur_training.data import preparation
+from demur_training.data.rows import read_rows
 from demur_training.run.training_metrics import read_log
 from demur_training.smoke import toy_task
 from demur_training.smoke.critic_position_study import CriticPositions, study
@@ -67,13 +68,11 @@ class EndToEndSmoke:
         toy_task.write_model(self.folder / "base")
         for draw, (split, count) in enumerate({"train": self.sizes.train, "val": 200, "test": self.sizes.test}.items()):
             toy_task.write_questions(self.folder / f"{split}.jsonl", count, seed=draw + 1)
-        train, val = (preparation.read_rows(str(self.folder / f"{split}.jsonl")) for split in ("train", "val"))
+        train, val = (read_rows(str(self.folder / f"{split}.jsonl")) for split in ("train", "val"))
         settings = preparation.DataSettings("response", "general")
         preparation.write(train, "dice", settings, self.folder / "data", validation=val)
         toy_task.write_questions(self.folder / "loaded.jsonl", self.sizes.loaded, seed=4, loaded=True)
-        preparation.write(
-            preparation.read_rows(str(self.folder / "loaded.jsonl")), "loaded", settings, self.folder / "loaded"
-        )
+        preparation.write(read_rows(str(self.folder / "loaded.jsonl")), "loaded", settings, self.folder / "loaded")
 
     def train(self, *overrides: str) -> Change:
         """PPO with the Brier reward: killed once with -9, then the same command again. How the mean reward moved."""

@@ -1,12 +1,13 @@
 """School problems in words, from GSM8K's own file: far harder than what is generated here."""
 
 import hashlib
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from demur_smol_lab.problems.problem import Operation, Problem, Step, calculate
+from demur_training.data.questions import after_hashes
+from demur_training.data.rows import read_file
 from demur_training.errors import DataError
 
 SCHOOL = Path(__file__).with_name("school.jsonl")
@@ -26,23 +27,22 @@ def read_gsm8k(path: Path) -> Iterator[Problem]:
 
     Raises DataError when a row lacks its question or answer.
     """
-    for number, line in enumerate(path.read_text().splitlines(), 1):
-        try:
-            row = json.loads(line)
-            problem = _problem(row["question"], row["answer"])
-        except (KeyError, json.JSONDecodeError) as error:
-            raise DataError(f"{path}:{number} is no GSM8K row: {error}") from error
+    for number, row in enumerate(read_file(path), 1):
+        missing = [name for name in ("question", "answer") if name not in row]
+        if missing:
+            raise DataError(f"{path}, row {number}, is no GSM8K row: it has no {missing[0]}")
+        problem = _problem(row["question"], row["answer"])
         if problem is not None:
             yield problem
 
 
 def _problem(question: str, solution: str) -> Problem | None:
-    answer = solution.rpartition("####")[2].strip().replace(",", "")
+    answer = after_hashes(solution)
     annotated = [_step(*match.groups()) for match in _ANNOTATION.finditer(solution)]
     steps = tuple(step for step in annotated if step is not None)
     if len(question) > LONGEST_QUESTION or len(steps) != solution.count("<<") or not 1 <= len(steps) <= MOST_STEPS:
         return None
-    if str(steps[-1].result) != answer:
+    if answer is None or str(steps[-1].result) != answer:
         return None
     text = " ".join(question.split())
     facts = ("gsm8k", hashlib.sha256(text.encode()).hexdigest()[:16])

@@ -36,5 +36,5 @@ def test_rows_whose_working_is_whole_numbers_are_kept(tmp_path):
 def test_a_broken_row_is_named(tmp_path):
     path = tmp_path / "rows.jsonl"
     path.write_text('{"question": "x"}\n')
-    with pytest.raises(DataError, match=r"rows.jsonl:1 is no GSM8K row"):
+    with pytest.raises(DataError, match=r"rows.jsonl, row 1, is no GSM8K row: it has no answer"):
         list(read_gsm8k(path))
