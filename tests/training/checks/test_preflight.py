@@ -52,6 +52,21 @@ def test_a_run_that_can_start_has_nothing_to_say(tiny_model: Path, data: Path) -
             RecipeError,
             "cannot hold one longest sequence",
         ),
+        (
+            ["actor_rollout_ref.actor.ppo_max_token_len_per_gpu=200"],
+            RecipeError,
+            r"actor.ppo_max_token_len_per_gpu: 200 tokens cannot hold one longest sequence \(288\)",
+        ),
+        (
+            ["actor_rollout_ref.rollout.log_prob_max_token_len_per_gpu=200"],
+            RecipeError,
+            "rollout.log_prob_max_token_len_per_gpu: 200 tokens cannot hold",
+        ),
+        (
+            ["critic.ppo_infer_max_token_len_per_gpu=200"],
+            RecipeError,
+            "critic.ppo_infer_max_token_len_per_gpu: 200 tokens cannot hold",
+        ),
         (["reward.custom_reward_function.reward_kwargs.rule=briar"], RecipeError, "no such reward rule: briar"),
         (["reward.custom_reward_function.reward_kwargs.contract=claims"], DataError, "follows the contract response"),
     ],
@@ -62,6 +77,28 @@ def test_what_cannot_work_is_one_line(
     with pytest.raises(error, match=message) as caught:
         preflight.check(compose(tiny_model, data, *overrides))
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "recipe"),
+    [
+        (["critic.ppo_infer_max_token_len_per_gpu=150", "critic.fsdp.ulysses_sequence_parallel_size=2"], "ppo"),
+        (
+            [
+                "actor_rollout_ref.actor.ppo_max_token_len_per_gpu=150",
+                "actor_rollout_ref.actor.ulysses_sequence_parallel_size=2",
+                "critic.ppo_infer_max_token_len_per_gpu=300",
+                "actor_rollout_ref.model.use_remove_padding=true",
+            ],
+            "ppo",
+        ),
+        (["critic.ppo_infer_max_token_len_per_gpu=150"], "confidence-ce"),  # which has no critic
+    ],
+)
+def test_a_split_sequence_needs_less_room_on_each_gpu(
+    overrides: list[str], recipe: str, tiny_model: Path, data: Path
+) -> None:
+    assert preflight.check(compose(tiny_model, data, *overrides, recipe=recipe)) == []
 
 
 def test_a_base_model_without_a_chat_template_is_refused(tiny_model: Path, data: Path, tmp_path: Path) -> None:

@@ -102,11 +102,28 @@ def _check_context(config: DictConfig) -> None:
             f"actor_rollout_ref.rollout.max_model_len={context} is shorter than the longest prompt and response"
             f" together ({needed})"
         )
-    budget = config.actor_rollout_ref.actor.ppo_max_token_len_per_gpu
-    if config.actor_rollout_ref.actor.use_dynamic_bsz and budget < needed:
-        raise RecipeError(
-            f"actor_rollout_ref.actor.ppo_max_token_len_per_gpu={budget} cannot hold one longest sequence ({needed})"
-        )
+    if config.actor_rollout_ref.actor.use_dynamic_bsz:
+        for key, budget in _token_budgets(config).items():
+            if budget < needed:
+                raise RecipeError(f"{key}: {budget} tokens cannot hold one longest sequence ({needed})")
+
+
+def _token_budgets(config: DictConfig) -> Mapping[str, int]:
+    """What the engines take into one micro-batch, by the key that says so; a split sequence is on several GPUs."""
+    from verl.trainer.ppo.utils import need_critic
+
+    actor, critic = config.actor_rollout_ref.actor, config.critic
+    split = max(actor.ulysses_sequence_parallel_size, actor.fsdp_config.ulysses_sequence_parallel_size)
+    budgets = {
+        "actor_rollout_ref.actor.ppo_max_token_len_per_gpu": actor.ppo_max_token_len_per_gpu * split,
+        "actor_rollout_ref.rollout.log_prob_max_token_len_per_gpu": (
+            config.actor_rollout_ref.rollout.log_prob_max_token_len_per_gpu * split
+        ),
+    }
+    if need_critic(config):
+        own = critic.ppo_infer_max_token_len_per_gpu * critic.fsdp.ulysses_sequence_parallel_size
+        budgets["critic.ppo_infer_max_token_len_per_gpu"] = own
+    return budgets
 
 
 def _check_resume(config: DictConfig) -> list[str]:

@@ -110,7 +110,7 @@ class Loop:
             self._objective.backward(group, 1 / samples)
         for parameters in self._optimizer.param_groups:
             parameters["lr"] = actor.optim.lr * min(1.0, step / max(1, actor.optim.lr_warmup_steps))
-        norm = torch.nn.utils.clip_grad_norm_(self._model.parameters(), actor.grad_clip)
+        norm = torch.nn.utils.clip_grad_norm_(self._model.parameters(), actor.optim.clip_grad)
         self._optimizer.step()
         self._optimizer.zero_grad()
         return float(norm)
