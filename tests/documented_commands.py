@@ -12,7 +12,7 @@ from typer.main import get_command
 def commands(text: str, program: str) -> list[list[str]]:
     """The words after `program` wherever a text calls it, continued lines joined, up to the end of line or code."""
     joined = re.sub(r"\\\n\s*", " ", text)
-    found = re.findall(rf"\b{program} ((?:[a-z]+)(?: [^\n`;|]*)?)", joined)
+    found = re.findall(rf"\b{program} ([a-z][a-z0-9-]*(?: [^\n`;|]*)?)", joined)
     return [shlex.split(command.split(")")[0], comments=True) for command in found]
 
 

@@ -82,12 +82,13 @@ def export(
     checkpoint: Annotated[Path, typer.Argument(help="A global_step_N folder, or a run's folder: its newest.")],
     out: Annotated[Path, typer.Argument(help="Where the model goes.")],
     adapter: Annotated[int | None, typer.Option(help="Write a low-rank adapter of this rank instead.")] = None,
+    best: Annotated[bool, typer.Option("--best", help="Of a run, take the highest validation reward.")] = False,
     name: Annotated[str | None, typer.Option(help="What the served model is called; else the folder's name.")] = None,
 ) -> None:
     """Turn a checkpoint into a model folder that `demur serve --model` loads."""
     from demur_training.export.checkpoint import export as export_checkpoint
 
-    for remark in export_checkpoint(checkpoint, out, rank=adapter, name=name).remarks:
+    for remark in export_checkpoint(checkpoint, out, rank=adapter, name=name, best=best).remarks:
         typer.echo(remark)
 
 

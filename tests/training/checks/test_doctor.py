@@ -79,10 +79,10 @@ def test_a_model_that_is_not_there_is_what_is_missing(tmp_path: Path) -> None:
 
 def test_checkpoints_of_the_papers_model_take_this_much_disk(tmp_path: Path) -> None:
     assert resource_estimate.checkpoint_gib(SHAPE, critic=True) == pytest.approx(2 * 4.02e9 * 12 / 2**30, rel=0.01)
-    assert (
-        doctor.disk(recipes.compose("ppo", "4x8", [f"trainer.default_local_dir={tmp_path}"]), SHAPE).what.count("GiB")
-        == 2
-    )
+    here = f"trainer.default_local_dir={tmp_path}"
+    assert "4 checkpoints take 359.6 GiB" in doctor.disk(recipes.compose("ppo", "4x8", [here]), SHAPE).what
+    many = recipes.compose("confidence-ce", "4x8", [here, "trainer.max_actor_ckpt_to_keep=8"])
+    assert "10 checkpoints take 449.5 GiB" in doctor.disk(many, SHAPE).what
 
 
 def test_the_page_of_arithmetic_says_what_the_code_computes() -> None:

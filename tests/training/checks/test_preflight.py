@@ -67,6 +67,7 @@ def test_a_run_that_can_start_has_nothing_to_say(tiny_model: Path, data: Path) -
             RecipeError,
             "critic.ppo_infer_max_token_len_per_gpu: 200 tokens cannot hold",
         ),
+        (["trainer.max_critic_ckpt_to_keep=5"], RecipeError, "max_critic_ckpt_to_keep=5 differs from"),
         (["reward.custom_reward_function.reward_kwargs.rule=briar"], RecipeError, "no such reward rule: briar"),
         (["reward.custom_reward_function.reward_kwargs.contract=claims"], DataError, "follows the contract response"),
     ],

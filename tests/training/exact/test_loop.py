@@ -12,6 +12,7 @@ from demur_training.exact.expected_reward import LABEL, Endings, log_probs
 from demur_training.exact.loop import Objective, due, total_steps, train
 from demur_training.exact.sampling import ScoredSample, label_end
 from demur_training.rewards import Reward
+from demur_training.run import checkpoints, retention
 from demur_training.run.training_metrics import read_log
 
 
@@ -101,9 +102,13 @@ def test_a_run_logs_validates_saves_and_goes_on(config: DictConfig, tmp_path: Pa
     rows = read_log(log)
     assert [row["step"] for row in rows] == [1, 2]
     assert any(key.startswith("val-calibration/sums/") for key in rows[1])
+    assert retention.best(tmp_path / "run") == 2
     config.trainer.total_training_steps = 3
+    config.trainer.max_actor_ckpt_to_keep = 1
+    log.write_text(log.read_text().replace("val-core", "unknown"))  # so that the newest is the best
     train(config)
     assert [row["step"] for row in read_log(log)] == [1, 2, 3]
+    assert checkpoints.steps(tmp_path / "run") == [3]
     assert (tmp_path / "run" / "global_step_3" / "state.pt").is_file()
     state = torch.load(tmp_path / "run" / "global_step_3" / "state.pt")
     assert state["optimizer"]["state"][0]["step"] == 3  # the optimizer went on, too

@@ -13,7 +13,7 @@ from demur_training.errors import CheckpointError
 from demur_training.export.adapter import factors
 from demur_training.export.checkpoint import export
 from demur_training.export.merging import as_critic
-from demur_training.run import checkpoints
+from demur_training.run import checkpoints, retention
 from demur_training.run.training_metrics import RunLog
 
 CHANGE = 0.05
@@ -164,3 +164,14 @@ def test_a_critic_is_described_as_what_it_is() -> None:
     config = as_critic({"architectures": ["Qwen3ForCausalLM"], "hidden_size": 64})
     assert config["architectures"] == ["Qwen3ForTokenClassification"]
     assert config["num_labels"] == 1
+
+
+def test_the_best_of_a_run_is_exported_when_asked_for(run: Path, tmp_path: Path) -> None:
+    shutil.copytree(run / "global_step_8", run / "global_step_12")
+    with pytest.raises(CheckpointError, match=r"no checkpoint in .* was validated"):
+        export(run, tmp_path / "out", best=True)
+    log = RunLog(run / "metrics.jsonl")
+    log.append(8, {retention.REWARD.format(source="sums"): 0.5})
+    log.append(12, {retention.REWARD.format(source="sums"): 0.4})
+    assert export(run, tmp_path / "best", best=True).manifest.training["step"] == 8
+    assert export(run, tmp_path / "newest").manifest.training["step"] == 12

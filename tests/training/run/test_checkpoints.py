@@ -1,24 +1,10 @@
-import json
 from pathlib import Path
 
 import pytest
 
 from demur_training.errors import CheckpointError
 from demur_training.run import checkpoints
-
-
-def write_checkpoint(run: Path, step: int, roles: tuple[str, ...] = ("actor", "critic"), ranks: int = 2) -> Path:
-    """The files verl leaves behind, empty."""
-    folder = run / f"global_step_{step}"
-    for role in roles:
-        (folder / role).mkdir(parents=True)
-        (folder / role / "fsdp_config.json").write_text(json.dumps({"FSDP_version": 2, "world_size": ranks}))
-        for kind in ("model", "optim", "extra_state"):
-            for rank in range(ranks):
-                (folder / role / f"{kind}_world_size_{ranks}_rank_{rank}.pt").touch()
-    (folder / "data.pt").touch()
-    (run / checkpoints.TRACKER).write_text(str(step))
-    return folder
+from verl_checkpoint import write_checkpoint
 
 
 def test_a_whole_checkpoint_has_no_problem(tmp_path: Path) -> None:

@@ -14,8 +14,6 @@ from demur_training.errors import TrainingError
 from demur_training.versions import TESTED_VERL, installed
 
 Verdict = Literal["ok", "note", "missing"]
-CHECKPOINTS_ON_DISK = 3
-"""Two are kept, and one is being written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +104,10 @@ def disk(config: DictConfig, shape: resource_estimate.Shape) -> Finding:
     """Room for the checkpoints."""
     folder = Path(config.trainer.default_local_dir).absolute()
     existing = next(path for path in (folder, *folder.parents) if path.exists())
-    need = CHECKPOINTS_ON_DISK * resource_estimate.checkpoint_gib(shape, workload(config).critic)
+    count = (config.trainer.max_actor_ckpt_to_keep or 0) + 2  # the best, and the one being written
+    need = count * resource_estimate.checkpoint_gib(shape, workload(config).critic)
     free = shutil.disk_usage(existing).free / resource_estimate.GIB
-    text = f"disk: checkpoints take {need:,.1f} GiB in {folder}, {free:,.0f} GiB are free"
+    text = f"disk: {count} checkpoints take {need:,.1f} GiB in {folder}, {free:,.0f} GiB are free"
     return Finding("ok" if free > need else "missing", text)
 
 

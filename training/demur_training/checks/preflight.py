@@ -32,6 +32,7 @@ def check(config: DictConfig) -> list[str]:
             if key == "train_files":
                 _check_batch(rows, name, config)
     _check_context(config)
+    _check_retention(config)
     recipes.validate(config)
     return remarks + _check_resume(config)
 
@@ -124,6 +125,15 @@ def _token_budgets(config: DictConfig) -> Mapping[str, int]:
         own = critic.ppo_infer_max_token_len_per_gpu * critic.fsdp.ulysses_sequence_parallel_size
         budgets["critic.ppo_infer_max_token_len_per_gpu"] = own
     return budgets
+
+
+def _check_retention(config: DictConfig) -> None:
+    actor, critic = config.trainer.max_actor_ckpt_to_keep, config.trainer.max_critic_ckpt_to_keep
+    if actor != critic:
+        raise RecipeError(
+            f"trainer.max_critic_ckpt_to_keep={critic} differs from trainer.max_actor_ckpt_to_keep={actor}, but a"
+            " checkpoint is kept or removed as a whole: set the latter only"
+        )
 
 
 def _check_resume(config: DictConfig) -> list[str]:

@@ -17,7 +17,7 @@ from demur_training.exact import expected_reward
 from demur_training.exact.expected_reward import Endings
 from demur_training.exact.sampling import Sampler, ScoredSample
 from demur_training.rewards import RULES, Outcome
-from demur_training.run import checkpoints
+from demur_training.run import checkpoints, retention
 from demur_training.run.training_metrics import CollapseAlarm, RunLog, one_line, summarise
 
 
@@ -127,7 +127,9 @@ class Loop:
         groups = self._sampler.draw(self._val, 1, how.temperature, how.top_p)
         summary = summarise([group[0].reward for group in groups], calibration=True)
         source = self._val[0]["data_source"]
-        return {f"val-calibration/{source}/{name}": value for name, value in summary.items()}
+        reward = sum(group[0].score for group in groups) / len(groups)
+        figures = {f"val-calibration/{source}/{name}": value for name, value in summary.items()}
+        return {retention.REWARD.format(source=source): reward, **figures}
 
     def _restore(self) -> int:
         """Load the newest checkpoint, or the base model; returns the steps done."""
@@ -154,6 +156,7 @@ class Loop:
         self._tokenizer.save_pretrained(folder / checkpoints.PLAIN)
         state = {"step": step, "optimizer": self._optimizer.state_dict(), "rng": torch.get_rng_state()}
         torch.save(state, folder / checkpoints.PLAIN_STATE)
+        retention.prune(self._run, self._config.trainer.max_actor_ckpt_to_keep)
 
     def _encode(self, text: str) -> list[int]:
         return self._tokenizer.encode(text, add_special_tokens=False)

@@ -14,7 +14,7 @@ from demur_training import recipes
 from demur_training.errors import CheckpointError
 from demur_training.export import adapter, merging
 from demur_training.export.card import card
-from demur_training.run import checkpoints
+from demur_training.run import checkpoints, retention
 from demur_training.run.launch import CONFIG
 from demur_training.run.training_metrics import read_log
 from demur_training.versions import installed
@@ -32,13 +32,15 @@ class Exported:
     remarks: tuple[str, ...]
 
 
-def export(checkpoint: Path, out: Path, *, rank: int | None = None, name: str | None = None) -> Exported:
-    """Export `checkpoint` (a global_step_N folder, or a run's folder: its newest) into `out`.
+def export(
+    checkpoint: Path, out: Path, *, rank: int | None = None, name: str | None = None, best: bool = False
+) -> Exported:
+    """Export `checkpoint` (a global_step_N folder, or a run's folder: its newest, or with `best` its best) into `out`.
 
     With `rank` the actor becomes a low-rank adapter to the base model. Raises CheckpointError for a checkpoint that
     is missing or half written.
     """
-    folder = resolve(checkpoint)
+    folder = resolve_best(checkpoint) if best else resolve(checkpoint)
     config = _configuration(folder.parent)
     rule = recipes.reward_settings(config)["rule"]
     remarks = [_export_actor(folder, config, out, rank)]
@@ -63,6 +65,14 @@ def resolve(path: Path) -> Path:
         return newest
     checkpoints.require_whole(path)
     return path
+
+
+def resolve_best(run: Path) -> Path:
+    """The checkpoint of a run with the highest validation reward. Raises CheckpointError."""
+    step = retention.best(run)
+    if step is None:
+        raise CheckpointError(f"no checkpoint in {run} was validated: export the newest without --best")
+    return run / f"global_step_{step}"
 
 
 def describe(folder: Path, config: DictConfig, name: str, critic: Critic | None) -> Manifest:

@@ -1,5 +1,6 @@
 """verl's task runner with our trainer: the one Ray actor that drives a run."""
 
+from collections.abc import Callable
 from typing import Any
 
 import ray
@@ -24,20 +25,31 @@ class TaskRunner:
         config.transfer_queue.enable = True
         OmegaConf.resolve(config)
         tq.init(config.transfer_queue)
-        trainer = None
         try:
             trainer = CalibrationTrainer(config)  # pyright: ignore[reportAbstractUsage]  (verl's decorator hides it)
-            trainer.init()
-            trainer.fit(_agent_loops(config, trainer))
-        except ValueError as error:
-            if NOTHING_LEFT not in str(error):
-                raise
-            raise RuntimeError("no output of this step was generated and scored; an error above says why") from error
+            drive(trainer, lambda trainer: _agent_loops(config, trainer))
         finally:
-            tracking = getattr(trainer, "logger", None)
-            if tracking is not None:
-                tracking.finish(exit_code=0)
             tq.close()
+
+
+def drive(trainer: Any, agent_loops: Callable[[Any], Any]) -> None:
+    """Set the trainer up and train until the last step; its loggers are told whether the run ended well.
+
+    Raises RuntimeError when every question of a step failed, and whatever else ended the run.
+    """
+    exit_code = 1
+    try:
+        trainer.init()
+        trainer.fit(agent_loops(trainer))
+        exit_code = 0
+    except ValueError as error:
+        if NOTHING_LEFT not in str(error):
+            raise
+        raise RuntimeError("no output of this step was generated and scored; an error above says why") from error
+    finally:
+        tracking = getattr(trainer, "logger", None)  # verl makes it at the beginning of `fit`
+        if tracking is not None:
+            tracking.finish(exit_code=exit_code)
 
 
 def _agent_loops(config: DictConfig, trainer: Any) -> Any:

@@ -6,14 +6,18 @@ from typing import Any
 import transfer_queue as tq
 from verl.trainer.ppo.v1.trainer_sync import PPOTrainerSync
 
+from demur_training.run import retention
 from demur_training.run.training_metrics import CollapseAlarm, RunLog, one_line, summarise
 
 
 class CalibrationTrainer(PPOTrainerSync):
     """Logs accuracy, confidence, format and overlong share of every step, the calibration figures of every
-    validation, raises the collapse alarm, and keeps all figures in `metrics.jsonl` of the run's folder."""
+    validation, raises the collapse alarm, keeps all figures in `metrics.jsonl` of the run's folder, and removes
+    checkpoints that are neither new nor the best."""
 
     def __init__(self, config: Any) -> None:
+        self._keep: int | None = config.trainer.max_actor_ckpt_to_keep
+        config.trainer.max_actor_ckpt_to_keep = config.trainer.max_critic_ckpt_to_keep = None  # `retention` does it
         super().__init__(config)
         self._alarm = CollapseAlarm(**config.demur.collapse)
         self._log = RunLog(Path(config.trainer.default_local_dir) / "metrics.jsonl")
@@ -21,6 +25,10 @@ class CalibrationTrainer(PPOTrainerSync):
     def on_train_begin(self) -> None:
         super().on_train_begin()
         self._log.rewind(self.global_steps - 1)
+
+    def _save_checkpoint(self) -> None:
+        super()._save_checkpoint()
+        retention.prune(Path(self.config.trainer.default_local_dir), self._keep)
 
     def _compute_metrics(self, batch: Any, metrics: dict[str, Any], *args: Any, **kwargs: Any) -> None:
         super()._compute_metrics(batch, metrics, *args, **kwargs)
