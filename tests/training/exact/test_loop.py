@@ -126,3 +126,6 @@ def test_steps_are_counted_as_verl_does(config: DictConfig) -> None:
     assert total_steps(config, 100) == 2
     config.trainer.total_training_steps = None
     assert total_steps(config, 101) == 50 * config.trainer.total_epochs
+    config.trainer.total_training_steps = 7
+    config.trainer.total_epochs = 2
+    assert total_steps(config, 7) == 6

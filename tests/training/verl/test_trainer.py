@@ -7,6 +7,7 @@ import pytest
 from omegaconf import DictConfig, OmegaConf
 
 from demur_training import recipes
+from demur_training.data.preparation import DataSettings, write
 from demur_training.run import checkpoints
 from verl_checkpoint import write_checkpoint, write_role
 
@@ -65,3 +66,29 @@ def test_the_number_that_stays_is_the_users(tiny_model: Path, tmp_path: Path) ->
     write_checkpoint(tmp_path, 5)
     saving(compose(tiny_model, tmp_path, "trainer.max_actor_ckpt_to_keep=3"), 10, 20, 30)
     assert checkpoints.steps(tmp_path) == [10, 20, 30]
+
+
+@pytest.mark.parametrize(
+    ("overrides", "steps"),
+    [
+        ([], 60),
+        (["trainer.total_training_steps=null"], 70),
+        (["trainer.total_training_steps=null", "trainer.total_epochs=3"], 21),
+        (["trainer.total_epochs=2"], 14),  # less than 60: the last step has to be known as such
+        (["trainer.total_training_steps=9"], 9),
+    ],
+)
+def test_a_run_ends_where_the_papers_does_unless_the_user_says_otherwise(
+    overrides: list[str], steps: int, tiny_model: Path, tmp_path: Path
+) -> None:
+    from demur_training.verl.trainer import CalibrationTrainer
+
+    rows = [{"question": f"What is {i}+{i}?", "answer": str(2 * i)} for i in range(130)]
+    write(rows, "sums", DataSettings("response"), tmp_path)
+    files = [f"data.{key}_files=[{tmp_path / f'{key}.parquet'}]" for key in ("train", "val")]
+    config = compose(tiny_model, tmp_path / "run", *files, "data.train_batch_size=16", *overrides)
+    trainer: Any = CalibrationTrainer(config)  # pyright: ignore[reportAbstractUsage]
+    trainer._init_tokenizer()
+    trainer._init_dataloader()
+    assert (len(trainer.train_dataset), trainer.steps_per_epoch, trainer.total_training_steps) == (117, 7, steps)
+    assert trainer.train_dataset.truncation == "error"  # a prompt is never cut: it is left out, or ends the run

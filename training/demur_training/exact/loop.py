@@ -168,5 +168,6 @@ def due(step: int, every: int, total: int) -> bool:
 
 
 def total_steps(config: DictConfig, rows: int) -> int:
-    """As verl counts them."""
-    return config.trainer.total_training_steps or rows // config.data.train_batch_size * config.trainer.total_epochs
+    """As many as asked for, or as `trainer.total_epochs` passes over the questions take, whichever is less."""
+    passes = rows // config.data.train_batch_size * config.trainer.total_epochs
+    return min(config.trainer.total_training_steps or passes, passes)

@@ -22,6 +22,15 @@ class CalibrationTrainer(PPOTrainerSync):
         self._alarm = CollapseAlarm(**config.demur.collapse)
         self._log = RunLog(Path(config.trainer.default_local_dir) / "metrics.jsonl")
 
+    def _init_dataloader(self) -> None:
+        super()._init_dataloader()
+        passes = self.steps_per_epoch * self.config.trainer.total_epochs
+        if passes < self.total_training_steps:  # verl would stop there without a last validation and checkpoint
+            print(
+                f"this run ends at step {passes}, after trainer.total_epochs={self.config.trainer.total_epochs} passes"
+            )
+            self.total_training_steps = passes
+
     def on_train_begin(self) -> None:
         super().on_train_begin()
         self._log.rewind(self.global_steps - 1)
