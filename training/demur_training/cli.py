@@ -70,6 +70,7 @@ def write_data(
         settings,
         out,
         validation=read_rows(val) if val else None,
+        validation_source=Path(val).stem if val else None,
         evaluation=[row for name in against or [] for row in read_rows(name)],
     )
     typer.echo(preparation.describe(report))

@@ -67,6 +67,8 @@ def test_a_run_that_can_start_has_nothing_to_say(tiny_model: Path, data: Path) -
             RecipeError,
             "critic.ppo_infer_max_token_len_per_gpu: 200 tokens cannot hold",
         ),
+        (["trainer.v1.trainer_mode=colocate_async"], RecipeError, "trainer_mode=colocate_async is not implemented"),
+        (["trainer.v1.trainer_mode=separate_async"], RecipeError, "trainer_mode=separate_async is not implemented"),
         (["trainer.max_critic_ckpt_to_keep=5"], RecipeError, "max_critic_ckpt_to_keep=5 differs from"),
         (["reward.custom_reward_function.reward_kwargs.rule=briar"], RecipeError, "no such reward rule: briar"),
         (["reward.custom_reward_function.reward_kwargs.contract=claims"], DataError, "follows the contract response"),
@@ -100,6 +102,13 @@ def test_a_split_sequence_needs_less_room_on_each_gpu(
     overrides: list[str], recipe: str, tiny_model: Path, data: Path
 ) -> None:
     assert preflight.check(compose(tiny_model, data, *overrides, recipe=recipe)) == []
+
+
+@pytest.mark.parametrize("machine", [["trainer.nnodes=4"], ["trainer.n_gpus_per_node=8"]])
+def test_a_loop_for_one_device_is_not_given_more(machine: list[str], tiny_model: Path, data: Path) -> None:
+    with pytest.raises(RecipeError, match="confidence-exact trains on one device"):
+        preflight.check(compose(tiny_model, data, *machine, recipe="confidence-exact"))
+    assert preflight.check(compose(tiny_model, data, recipe="confidence-exact")) == []
 
 
 def test_a_base_model_without_a_chat_template_is_refused(tiny_model: Path, data: Path, tmp_path: Path) -> None:

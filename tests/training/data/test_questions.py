@@ -30,6 +30,30 @@ def test_instructions_at_either_end_go_and_the_problem_stays(wrapped: str) -> No
     assert strip_instructions(wrapped) == PROBLEM
 
 
+DAPO = (
+    "Solve the following math problem step by step. The last line of your response should be of the form Answer: "
+    "$Answer (without quotes) where $Answer is the answer to the problem.\n\n{}\n\nRemember to put your answer on its "
+    'own line after "Answer:".'
+)
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        "A staircase is climbed step by step. In how many ways can one reach step 10?",
+        "Ann walks to school step by step.\n\nEach step is 50 cm. How far are 300 steps?",
+        "In how many ways can one go up 8 stairs step by step?",
+        "Solve step by step: $2x + 3 = 7$.",
+        "Solve 3x + 2 = 8 step by step.",
+        "A robot works step-by-step, 3 units a time. Where is it after 4 steps?",
+        "A machine prints step by step",
+    ],
+)
+@pytest.mark.parametrize("wrapper", ["{}", DAPO, "{} Please reason step by step.", "{}\n\nLet's think step by step."])
+def test_a_problem_that_speaks_of_steps_itself_is_kept(wrapper: str, problem: str) -> None:
+    assert strip_instructions(wrapper.format(problem)) == problem
+
+
 def test_a_problem_that_ends_without_a_full_stop_is_kept() -> None:
     assert strip_instructions("$\\frac{16+8}{4-2}=$ Let's think step by step in \\boxed{}.") == "$\\frac{16+8}{4-2}=$"
 

@@ -31,6 +31,7 @@ def check(config: DictConfig) -> list[str]:
             remarks += _check_lengths(rows, name, tokenizer, config.data.max_prompt_length)
             if key == "train_files":
                 _check_batch(rows, name, config)
+    _check_loop(config)
     _check_context(config)
     _check_retention(config)
     recipes.validate(config)
@@ -93,6 +94,18 @@ def _check_batch(rows: list[Mapping[str, Any]] | list[dict[str, Any]], name: str
         raise DataError(f"{name} has {len(rows)} rows, fewer than data.train_batch_size={size}")
     if size < config.actor_rollout_ref.actor.ppo_mini_batch_size:
         raise RecipeError("actor_rollout_ref.actor.ppo_mini_batch_size is larger than data.train_batch_size")
+
+
+def _check_loop(config: DictConfig) -> None:
+    devices = config.trainer.nnodes * config.trainer.n_gpus_per_node
+    if config.demur.loop == "exact" and devices != 1:
+        raise RecipeError(
+            f"{config.demur.recipe} trains on one device and would leave {devices - 1} of {devices} idle: set"
+            " trainer.nnodes=1 trainer.n_gpus_per_node=1"
+        )
+    mode = config.trainer.v1.trainer_mode
+    if config.demur.loop == "verl" and mode != "sync":
+        raise RecipeError(f"trainer.v1.trainer_mode={mode} is not implemented: our trainer is verl's `sync` one")
 
 
 def _check_context(config: DictConfig) -> None:

@@ -52,11 +52,13 @@ def write(
     out: Path,
     *,
     validation: Iterable[Mapping[str, Any]] | None = None,
+    validation_source: str | None = None,
     evaluation: Iterable[Mapping[str, Any]] = (),
 ) -> Report:
     """Write `train.parquet`, `val.parquet` and `report.json` into `out`.
 
-    Without `validation` the last `settings.val_size` questions, shuffled, are held out. Raises DataError when no
+    `source` and `validation_source` name the sets in the logs. Without `validation` the last `settings.val_size`
+    questions, shuffled, are held out. Raises DataError when no
     question is left.
     """
     report = Report()
@@ -74,10 +76,9 @@ def write(
         raise DataError(f"{source}: no question left to train on or to validate with; {describe(report)}")
     report.kept = len(kept)
     out.mkdir(parents=True, exist_ok=True)
-    for split, chosen in (("train", kept), ("val", held_out)):
-        _write_parquet(
-            out / f"{split}.parquet", [verl_row(q, i, source, split, settings) for i, q in enumerate(chosen)]
-        )
+    for split, chosen, name in (("train", kept, source), ("val", held_out, validation_source or source)):
+        rows_of_split = [verl_row(q, i, name, split, settings) for i, q in enumerate(chosen)]
+        _write_parquet(out / f"{split}.parquet", rows_of_split)
     (out / "report.json").write_text(json.dumps(report.as_dict(), indent=2, ensure_ascii=False) + "\n")
     return report
 

@@ -12,7 +12,9 @@ LONGEST_ANSWER = 120
 
 _SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z])|\s+(?=Let's think|Please |Remember to )")
 _INSTRUCTION = re.compile(
-    r"last line of (?:your|the) (?:response|answer|output)|step[- ]by[- ]step|\\boxed\s*\{\s*\}|within \\boxed"
+    r"last line of (?:your|the) (?:response|answer|output)|\\boxed\s*\{\s*\}|within \\boxed"
+    # a request to reason step by step, not a problem in which something is solved or happens that way
+    r"|\b(?:think|reason|solve|work|answer|proceed)\b[^.?!\n\d$\\=]*\bstep[- ]by[- ]step\b(?!\s*:\s*\S)(?![^.!\n]*\?)"
     r"|put your (?:final )?answer|answer on its own line|in the form(?:at)? of? ?[\"“]?answer:",
     re.IGNORECASE,
 )
