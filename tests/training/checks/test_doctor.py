@@ -1,3 +1,4 @@
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -109,3 +110,55 @@ def test_the_page_assumes_the_recipes_settings() -> None:
     config = recipes.compose("confidence-brier", "4x8")
     assert doctor.workload(config) == resource_estimate.Workload(32, 22528, True, 0.6, 22528)
     assert config.data.train_batch_size * config.actor_rollout_ref.rollout.n == 8192
+
+
+def test_no_more_sequences_are_in_flight_than_the_engines_take() -> None:
+    def seconds(outputs: int, sequences: int, tensor_parallel: int = 1) -> float:
+        workload = resource_estimate.Workload(8, 22528, True, 0.6, 22528, tensor_parallel, sequences)
+        return resource_estimate.step(SHAPE, workload, outputs, 2000).generating
+
+    assert seconds(8192, 16) > 2 * seconds(8192, 64) > 2 * seconds(8192, 512)
+    assert seconds(64, 8) == pytest.approx(seconds(64, 256))  # fewer outputs than places
+    assert seconds(8192, 16, tensor_parallel=2) > 1.5 * seconds(8192, 16)  # half as many engines
+    config = recipes.compose("ppo", "1x8", ["actor_rollout_ref.rollout.max_num_seqs=7"])
+    few = doctor.workload(config)
+    assert few.sequences == 7
+    assert resource_estimate.memory(SHAPE, few).concurrent == 7
+
+
+def test_every_process_of_a_node_loads_a_model_with_tied_embeddings() -> None:
+    untied = dataclasses.replace(SHAPE, tied=False)
+    workload = doctor.workload(recipes.compose("confidence-brier", "4x8"))
+    assert resource_estimate.host_gib(SHAPE, workload) == pytest.approx(8 * 4 * SHAPE.parameters / 2**30)
+    assert resource_estimate.host_gib(untied, workload) == pytest.approx(4 * untied.parameters / 2**30)
+
+
+@pytest.mark.parametrize(
+    ("recipe", "offload", "bytes_each"),
+    [
+        ("confidence-brier", ["actor_rollout_ref.actor.fsdp_config.optimizer_offload=true"], 8),
+        ("confidence-brier", ["critic.fsdp.param_offload=true", "critic.fsdp.optimizer_offload=true"], 12),
+        ("confidence-ce", ["critic.fsdp.param_offload=true"], 0),  # there is no critic
+    ],
+)
+def test_offloaded_states_add_to_host_memory(recipe: str, offload: list[str], bytes_each: int) -> None:
+    plain, more = (doctor.workload(recipes.compose(recipe, "4x8", overrides)) for overrides in ([], offload))
+    added = resource_estimate.host_gib(SHAPE, more) - resource_estimate.host_gib(SHAPE, plain)
+    assert added == pytest.approx(bytes_each * SHAPE.parameters / 4 / 2**30)
+
+
+def test_host_memory_that_is_not_there_is_what_is_missing() -> None:
+    config = recipes.compose("confidence-brier", "1x8")
+    assert doctor.host(config, SHAPE, 256.0).verdict == "ok"
+    short = doctor.host(config, SHAPE, 64.0)
+    assert (short.verdict, "120 GiB" in short.what) == ("missing", True)
+    assert 0 < doctor.host_memory_gib() < 2**20
+
+
+def test_the_page_says_the_host_memory_that_the_code_computes() -> None:
+    page = (recipes.folder().parent / "SCALING.md").read_text()
+    workload = doctor.workload(recipes.compose("confidence-brier", "1x8"))
+    plain = resource_estimate.host_gib(SHAPE, workload)
+    both = resource_estimate.host_gib(SHAPE, dataclasses.replace(workload, offloaded=24))
+    assert f"{plain:.0f} GiB on a node of 8 GPUs" in page
+    assert f"{both - plain:.0f} GiB on one node, for both models" in page

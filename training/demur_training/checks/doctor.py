@@ -1,5 +1,6 @@
 """`demur-train doctor`: is everything here that a run needs, and does it fit?"""
 
+import os
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -47,6 +48,7 @@ def examine(config: DictConfig) -> list[Finding]:
     )
     if config.trainer.device != "cpu":
         findings.append(fits(config, shape, devices[0].gib if devices else 80.0))
+        findings.append(host(config, shape, host_memory_gib()))
     return [*findings, disk(config, shape)]
 
 
@@ -97,7 +99,36 @@ def workload(config: DictConfig) -> resource_estimate.Workload:
         rollout_share=rollout.gpu_memory_utilization,
         longest=config.data.max_prompt_length + config.data.max_response_length,
         tensor_parallel=rollout.tensor_model_parallel_size,
+        sequences=rollout.max_num_seqs,
+        gpus_per_node=config.trainer.n_gpus_per_node,
+        offloaded=sum(_offloaded(engine) for engine in _engines(config)),
     )
+
+
+def host(config: DictConfig, shape: resource_estimate.Shape, gib: float) -> Finding:
+    """The estimate of host memory on each node, of which there are `gib`."""
+    need = resource_estimate.host_gib(shape, workload(config))
+    text = f"host memory on each node, estimated: {need:.0f} GiB while the models are loaded; here there are {gib:.0f}"
+    return Finding("ok" if need < gib else "missing", text)
+
+
+def host_memory_gib() -> float:
+    """This machine's memory, or what its container may take."""
+    sizes = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    limit = Path("/sys/fs/cgroup/memory.max")
+    if limit.is_file() and limit.read_text().strip().isdigit():
+        sizes.append(int(limit.read_text()))
+    return min(sizes) / resource_estimate.GIB
+
+
+def _engines(config: DictConfig) -> list[DictConfig]:
+    critic = [config.critic.fsdp] if config.algorithm.adv_estimator == "gae" else []
+    return [config.actor_rollout_ref.actor.fsdp_config, *critic]
+
+
+def _offloaded(engine: DictConfig) -> int:
+    """Bytes of each parameter that wait in host memory."""
+    return 4 * bool(engine.param_offload) + 8 * bool(engine.optimizer_offload)
 
 
 def disk(config: DictConfig, shape: resource_estimate.Shape) -> Finding:
@@ -119,10 +150,6 @@ def gpus() -> list[Device]:
         return []
     found = (torch.cuda.get_device_properties(i) for i in range(torch.cuda.device_count()))
     return [Device(device.name, device.total_memory / resource_estimate.GIB) for device in found]
-
-
-def _count(parameters: int) -> str:
-    return f"{parameters / 1e9:.2f} billion" if parameters >= 1e8 else f"{parameters:,}"
 
 
 def _advice(need: resource_estimate.Memory) -> str:

@@ -56,7 +56,9 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """What of a run decides the memory. `gpus` share the states; `tokens` is one micro-batch on one GPU."""
+    """What of a run decides the memory. `gpus` share the states; `tokens` is one micro-batch on one GPU;
+    `sequences` is how many one vLLM engine draws at once; `offloaded` are the bytes of each parameter that wait in host
+    memory while they are not used (weights 4, moments 8), for actor and critic together."""
 
     gpus: int
     tokens: int
@@ -64,6 +66,9 @@ class Workload:
     rollout_share: float
     longest: int
     tensor_parallel: int = 1
+    sequences: int = 256
+    gpus_per_node: int = 8
+    offloaded: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +111,18 @@ def memory(shape: Shape, workload: Workload, gpu: float = 80.0) -> Memory:
     weights = 2 * shape.parameters / workload.tensor_parallel / GIB
     cache = max(0.0, gpu * workload.rollout_share - weights)
     longest = workload.longest * shape.cache_bytes / workload.tensor_parallel / GIB
-    return Memory(states, activations, logits, weights, cache, int(cache / longest))
+    return Memory(states, activations, logits, weights, cache, min(int(cache / longest), workload.sequences))
+
+
+def host_gib(shape: Shape, workload: Workload) -> float:
+    """Host memory of each node while the models are loaded, in GiB.
+
+    Every process loads all weights in float32 where the output layer is the embedding, which verl cannot leave empty;
+    else one process for all. One model is loaded at a time. What Ray and vLLM take besides is not counted.
+    """
+    copies = workload.gpus_per_node if shape.tied else 1
+    offloaded = workload.offloaded * workload.gpus_per_node / workload.gpus
+    return shape.parameters * (4 * copies + offloaded) / GIB
 
 
 def checkpoint_gib(shape: Shape, critic: bool) -> float:
@@ -145,14 +161,14 @@ class Step:
 def step(shape: Shape, workload: Workload, outputs: int, mean_tokens: float, gpu: Gpu = H100) -> Step:
     """How long a step of `outputs` outputs takes, each `mean_tokens` long on average.
 
-    Generating is bound by memory: each token reads the weights once for all sequences in flight, and its own cache;
-    as many are in flight as the cache holds at half their length. Training is bound by arithmetic: forward and backward
-    with recomputation (8 operations a parameter and token) and a forward pass before it (2), for each model, and the
-    same again in proportion for attention over the sequence.
-    """
+    Generating is bound by memory: each token reads the weights once for all sequences in flight, and its own cache; as
+    many are in flight as the cache holds at half their length, and no more than the engines take. Training is bound by
+    arithmetic: forward and backward with recomputation (8 operations a parameter and token) and a forward pass before
+    it (2), for each model, and the same again in proportion for attention over the sequence."""
     tokens = outputs * mean_tokens
     room = memory(shape, workload, gpu.gib).rollout_cache * GIB * workload.gpus
-    in_flight = min(outputs, room / (shape.cache_bytes * mean_tokens / 2))
+    engines = workload.gpus / workload.tensor_parallel
+    in_flight = min(outputs, workload.sequences * engines, room / (shape.cache_bytes * mean_tokens / 2))
     reading = 2 * shape.parameters * workload.gpus + in_flight * shape.cache_bytes * mean_tokens / 2
     rate = gpu.bandwidth * gpu.generating_share * workload.gpus / reading * in_flight
     attention = 2 * mean_tokens * shape.heads * shape.head_dim * shape.layers
