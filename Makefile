@@ -5,10 +5,10 @@ ARGS ?=
 
 FAST := not vllm and not training and not browser and not operations
 
-.PHONY: requirements base-digest sbom help serve test check lint types docs fast slow bench soak circle train-embedded evaluate-embedded setup-dev clean
+.PHONY: requirements base-digest sbom help serve test check lint types docs fast slow bench soak e2e-smoke train-embedded evaluate-embedded setup-dev clean
 
 help: ## list the commands
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 serve: ## answer questions on this machine; ARGS="--port 9000 --model DIR", SET=gpu on a GPU
 	@scripts/setup $(SET) $(PYTHON)
@@ -49,14 +49,14 @@ bench: setup-dev ## measure: our server against bare vLLM, the reader, selection
 soak: setup-dev ## break the server on purpose; ARGS="--only streams --seconds 20"
 	.venv/bin/python -m bench soak $(ARGS)
 
-circle: setup-dev ## real PPO on a CPU: train, kill, resume, export, serve, evaluate; says how it went
-	.venv/bin/demur-train circle runs/circle $(ARGS)
+e2e-smoke: setup-dev ## real PPO on a CPU: train, kill, resume, export, serve, evaluate; says how it went
+	.venv/bin/demur-train e2e-smoke runs/e2e-smoke $(ARGS)
 
 train-embedded: setup-dev ## make the model that ships, from nothing; safe to kill; says first how long it takes
-	.venv/bin/demur-train embedded run --out runs/embedded --yes $(ARGS)
-	.venv/bin/demur-train embedded measure --out runs/embedded --split test
-	.venv/bin/demur-train embedded measure --out runs/embedded --split transfer
-	.venv/bin/demur-train embedded export --out runs/embedded --to server/demur/model/demur_smol
+	.venv/bin/demur-smol-lab run --out runs/embedded --yes $(ARGS)
+	.venv/bin/demur-smol-lab measure --out runs/embedded --split test
+	.venv/bin/demur-smol-lab measure --out runs/embedded --split transfer
+	.venv/bin/demur-smol-lab export --out runs/embedded --to server/demur/model/demur_smol
 
 evaluate-embedded: setup-dev ## evaluate what ships over HTTP; GSM8K=FILE TRIVIAQA=FILE SIMPLEQA=FILE without a hub
 	@scripts/evaluate-embedded runs/evaluation

@@ -66,6 +66,15 @@ def test_arrows_point_inwards(room, banned):
         assert not wrong, f"{path.relative_to(ROOT)} imports {wrong}"
 
 
+def test_the_product_never_imports_an_example():
+    examples = tuple(path.name for path in (ROOT / "examples").glob("*/*") if (path / "__init__.py").is_file())
+    assert "demur_smol_lab" in examples
+    for folder in ("server", "training", "clients/python/src", "bench"):
+        for path in (ROOT / folder).rglob("*.py"):
+            wrong = [name for name in imports(path) if name.partition(".")[0] in examples]
+            assert not wrong, f"{path.relative_to(ROOT)} imports {wrong}"
+
+
 def test_the_client_knows_nothing_of_the_server():
     for path in (ROOT / "clients" / "python" / "src").rglob("*.py"):
         assert not [name for name in imports(path) if name == "demur" or name.startswith(("demur.", "demur_training"))]

@@ -25,3 +25,4 @@ def test_the_wheel_has_the_page_the_model_and_the_recipes(root: Path, tmp_path: 
     wanted |= _files(root / "training" / "recipes", "demur_training/recipes")
     assert len(wanted) > 40
     assert wanted <= names
+    assert not [name for name in names if "demur_smol_lab" in name]  # an example, not the product

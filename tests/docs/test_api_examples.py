@@ -15,9 +15,9 @@ from pydantic import TypeAdapter
 
 from demur.answering import Answer
 from demur.api.chat.schemas import ChatCompletion, ChatRequest
-from demur.api.openapi import errors as documented_errors
 from demur.api.errors import ErrorReply
 from demur.api.models import ModelList
+from demur.api.openapi import errors as documented_errors
 from demur.api.schemas import AnswerRequest
 from demur.core.answers import Reason
 from documents import ROOT, Exchange, exchanges, fences, name_of, pages

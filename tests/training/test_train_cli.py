@@ -6,12 +6,13 @@ import yaml
 from typer.testing import CliRunner
 
 from demur_training import cli, recipes
+from demur_training.data.rows import read_file
 from demur_training.errors import TrainingError
 
 run = CliRunner().invoke
 
 
-@pytest.mark.parametrize("command", [[], ["run"], ["data"], ["export"], ["doctor"], ["circle"], ["recipes"]])
+@pytest.mark.parametrize("command", [[], ["run"], ["data"], ["export"], ["doctor"], ["e2e-smoke"], ["recipes"]])
 def test_every_command_explains_itself(command: list[str]) -> None:
     result = run(cli.app, [*command, "--help"])
     assert result.exit_code == 0
@@ -42,6 +43,19 @@ def test_data_is_written_and_reported(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "40 rows read, 27 kept for training; left out: 10 duplicate, 1 in an evaluation set" in result.output
     assert (tmp_path / "out" / "train.parquet").is_file()
+
+
+def test_figures_of_a_validation_file_are_logged_under_its_own_name(tmp_path: Path) -> None:
+    for name, start in (("school", 0), ("exams", 50)):
+        rows = [{"question": f"What is {i}+{i}?", "answer": str(2 * i)} for i in range(start, start + 20)]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    out = tmp_path / "out"
+    arguments = ["data", str(tmp_path / "school.jsonl"), "--recipe", "ppo", "--out", str(out)]
+    assert run(cli.app, [*arguments, "--val", str(tmp_path / "exams.jsonl")]).exit_code == 0
+    assert {row["data_source"] for row in read_file(out / "train.parquet")} == {"school"}
+    assert {row["data_source"] for row in read_file(out / "val.parquet")} == {"exams"}
+    assert run(cli.app, arguments).exit_code == 0
+    assert {row["data_source"] for row in read_file(out / "val.parquet")} == {"school"}
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from demur_training.errors import RecipeError
@@ -27,6 +28,12 @@ def test_completions_are_scored_as_verl_would_score_them() -> None:
     assert score("confidence-brier", [RIGHT, WRONG, NONSENSE]) == pytest.approx([0.96, -0.64, -1.0])
 
 
+@pytest.mark.parametrize("accepted", [["4", "four"], ("5", "4"), np.array([4, 5]), 4, "4"])
+def test_any_accepted_answer_is_right(accepted: Any) -> None:
+    assert score("confidence-brier", [RIGHT], answer=[accepted]) == pytest.approx([0.96])
+    assert score("confidence-brier", [RIGHT.replace("4", "7")], answer=[accepted]) == pytest.approx([-0.64])
+
+
 def test_conversations_are_scored_by_the_assistants_words() -> None:
     completions: list[Any] = [[{"role": "assistant", "content": RIGHT}]]
     assert score("confidence-brier", completions) == pytest.approx([0.96])
@@ -35,6 +42,7 @@ def test_conversations_are_scored_by_the_assistants_words() -> None:
 def test_a_completion_without_an_end_abstains_and_is_punished_for_its_length() -> None:
     ids = [[7] * 10, [7] * 7 + [END], [7] * 2]
     assert score("confidence-brier", [RIGHT, RIGHT, RIGHT], ids) == pytest.approx([-1.0, 0.96 - 0.5, 0.0])
+    assert score("confidence-brier", [NONSENSE], [[7] * 2]) == [0.0]  # cut off comes before badly formed
 
 
 def test_explicit_risk_takes_the_threshold_from_its_column() -> None:

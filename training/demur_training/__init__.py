@@ -1,0 +1,1 @@
+"""Training of calibrated confidences with verl: `demur-train`."""

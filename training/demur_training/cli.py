@@ -6,9 +6,7 @@ from typing import Annotated
 
 import typer
 
-from demur_training.embedded.cli import app as embedded
 from demur_training.errors import TrainingError
-from demur_training.graded.cli import graded
 
 app = typer.Typer(
     help="Train a model to state calibrated confidences: data, run, export, doctor.",
@@ -16,8 +14,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.command()(graded)
-app.add_typer(embedded, name="embedded")
 
 Scale = Annotated[str, typer.Option(help="The machine: 4x8 or 1x8 (nodes x GPUs), or cpu-smoke.")]
 Overrides = Annotated[list[str] | None, typer.Argument(help="verl's keys, as in trainer.total_epochs=2.")]
@@ -36,7 +32,8 @@ def run(
     """Train. Run it again with the same --out to go on from the last checkpoint."""
     from omegaconf import OmegaConf
 
-    from demur_training import launch, recipes
+    from demur_training import recipes
+    from demur_training.run import launch
 
     config = recipes.compose(recipe, scale, [*_paths(model, data, out), *(overrides or [])])
     if show:
@@ -47,7 +44,7 @@ def run(
 
 @app.command("data")
 def write_data(
-    source: Annotated[str, typer.Argument(help="graded, dapo-math-17k, deepscaler, math, gsm8k, a hub id or a file.")],
+    source: Annotated[str, typer.Argument(help="dapo-math-17k, deepscaler, math, gsm8k, a hub id or a file.")],
     recipe: Annotated[str, typer.Option(help="The recipe the prompts are written for.")],
     out: Annotated[Path, typer.Option(help="Folder for train.parquet, val.parquet and report.json.")],
     val: Annotated[str | None, typer.Option(help="Questions to validate with; else some are held out.")] = None,
@@ -61,19 +58,22 @@ def write_data(
     """Write the questions of a data set as verl trains on them, and report what was left out."""
     from tqdm import tqdm
 
-    from demur_training import data, recipes
+    from demur_training import recipes
+    from demur_training.data import preparation
+    from demur_training.data.rows import read_rows
 
     contract = recipes.settings_of(recipe)["contract"]
-    plan = data.Plan(contract, data.known_domain(domain), val_size, limit, seed, ngram)
-    report = data.write(
-        tqdm(data.read_rows(source), desc=source, unit=" rows"),
+    settings = preparation.DataSettings(contract, preparation.known_domain(domain), val_size, limit, seed, ngram)
+    report = preparation.write(
+        tqdm(read_rows(source), desc=source, unit=" rows"),
         Path(source).stem,
-        plan,
+        settings,
         out,
-        validation=data.read_rows(val) if val else None,
-        evaluation=[row for name in against or [] for row in data.read_rows(name)],
+        validation=read_rows(val) if val else None,
+        validation_source=Path(val).stem if val else None,
+        evaluation=[row for name in against or [] for row in read_rows(name)],
     )
-    typer.echo(data.describe(report))
+    typer.echo(preparation.describe(report))
     if not against:
         typer.echo("not compared with any evaluation set: name those you will report on with --against")
 
@@ -83,12 +83,13 @@ def export(
     checkpoint: Annotated[Path, typer.Argument(help="A global_step_N folder, or a run's folder: its newest.")],
     out: Annotated[Path, typer.Argument(help="Where the model goes.")],
     adapter: Annotated[int | None, typer.Option(help="Write a low-rank adapter of this rank instead.")] = None,
+    best: Annotated[bool, typer.Option("--best", help="Of a run, take the highest validation reward.")] = False,
     name: Annotated[str | None, typer.Option(help="What the served model is called; else the folder's name.")] = None,
 ) -> None:
     """Turn a checkpoint into a model folder that `demur serve --model` loads."""
-    from demur_training.export import export as export_checkpoint
+    from demur_training.export.checkpoint import export as export_checkpoint
 
-    for remark in export_checkpoint(checkpoint, out, rank=adapter, name=name).remarks:
+    for remark in export_checkpoint(checkpoint, out, rank=adapter, name=name, best=best).remarks:
         typer.echo(remark)
 
 
@@ -101,8 +102,8 @@ def doctor(
     out: Annotated[Path | None, typer.Option(help="Folder the checkpoints will go to.")] = None,
 ) -> None:
     """Check versions, GPUs, memory and disk before anything long starts."""
-    from demur_training import doctor as examination
     from demur_training import recipes
+    from demur_training.checks import doctor as examination
 
     colours = {"ok": "green", "note": "yellow", "missing": "red"}
     findings = examination.examine(recipes.compose(recipe, scale, [*_paths(model, None, out), *(overrides or [])]))
@@ -112,15 +113,15 @@ def doctor(
         raise typer.Exit(1)
 
 
-@app.command()
-def circle(
+@app.command("e2e-smoke")
+def e2e_smoke(
     folder: Annotated[Path, typer.Argument(help="Where everything goes; made if it is not there.")],
 ) -> None:
-    """Try everything on a CPU: train a tiny model, kill and resume it, serve and evaluate it."""
-    from demur_training.circle import Circle, report
+    """End-to-end smoke test on a CPU: train a tiny model, kill and resume the run, export, serve and evaluate it."""
+    from demur_training.smoke.end_to_end import EndToEndSmoke, report
 
     folder.mkdir(parents=True, exist_ok=True)
-    for line in report(Circle(folder.absolute())):
+    for line in report(EndToEndSmoke(folder.absolute())):
         typer.echo(line)
 
 
@@ -131,13 +132,13 @@ def toy(
     overrides: Overrides = None,
     name: Annotated[str | None, typer.Option(help="Folder of the run inside FOLDER; else the recipe's name.")] = None,
 ) -> None:
-    """Train the toy task of the circle by any recipe; fails unless the reward clearly rose."""
-    from demur_training.circle import Circle
+    """Train the toy task of the end-to-end smoke test by any recipe; fails unless the reward clearly rose."""
+    from demur_training.smoke.end_to_end import EndToEndSmoke
 
-    circle = Circle(folder.absolute())
+    smoke = EndToEndSmoke(folder.absolute())
     if not (folder / "data").is_dir():
-        circle.prepare()
-    moved = circle.attempt(recipe, name or recipe, *(overrides or []))
+        smoke.prepare()
+    moved = smoke.attempt(recipe, name or recipe, *(overrides or []))
     typer.echo(f"mean reward {moved.first:.3f} -> {moved.last:.3f}, {moved.z:.1f} standard errors")
     if not moved.rose:
         raise typer.Exit(1)
@@ -151,7 +152,7 @@ def curves(
     level: Annotated[float | None, typer.Option(help="A value to compare with, as a dotted line.")] = None,
 ) -> None:
     """Draw how runs went: the mean reward, or any figure of their metrics.jsonl."""
-    from demur_training import curves
+    from demur_training.run import curves
 
     curves.draw({run.name: run for run in runs}, figure or ["critic/score/mean"], to, level)
     typer.echo(to)

@@ -5,7 +5,7 @@ Layers, later ones win: verl's defaults, `shared/verl.yaml`, `shared/paper.yaml`
 
 import copy
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
@@ -17,6 +17,16 @@ from yaml import YAMLError
 from demur_training.errors import RecipeError
 
 SHARED = ("verl", "paper")
+
+UNREAD: Mapping[str, str] = {
+    "actor_rollout_ref.actor.grad_clip": "actor_rollout_ref.actor.optim.clip_grad",
+    "actor_rollout_ref.actor.use_torch_compile": "actor_rollout_ref.actor.fsdp_config.use_torch_compile",
+    "critic.grad_clip": "critic.optim.clip_grad",
+    "critic.ppo_max_token_len_per_gpu": "critic.ppo_infer_max_token_len_per_gpu",
+    "critic.forward_max_token_len_per_gpu": "critic.ppo_infer_max_token_len_per_gpu",
+    "critic.ulysses_sequence_parallel_size": "critic.fsdp.ulysses_sequence_parallel_size",
+}
+"""Keys that verl 0.9.1 takes and whose value never reaches its engines, and the key whose value does."""
 
 
 def folder() -> Path:
@@ -115,6 +125,8 @@ def _override(config: DictConfig, override: str) -> None:
     if not separator or not key.strip("+"):
         raise RecipeError(f"{override!r} is no override: write key=value, as in trainer.total_epochs=2")
     adds, key = key.startswith("+"), key.lstrip("+")
+    if key in UNREAD:
+        raise RecipeError(f"verl takes {key} and does not read it: set {UNREAD[key]} instead")
     if not adds and not _exists(config, key):
         hint = _nearest(key, [name for name, _ in flatten(config)])
         raise RecipeError(f"no such key: {key}{hint} (+{key}=… adds a key that verl's files do not list)")

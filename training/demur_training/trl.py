@@ -2,11 +2,11 @@
 
     trainer = GRPOTrainer(model, reward_funcs=reward_function("confidence-brier", end_tokens={2}, ...), ...)
 
-The data set needs a `prompt` (write it with `demur.prompts.messages`) and an `answer` column; explicit risk also a
-`risk_threshold` column.
+The data set needs a `prompt` (write it with `demur.prompts.messages`) and an `answer` column, which holds an answer or
+a list of all that count as right; explicit risk also a `risk_threshold` column.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from demur.core.equivalence import is_correct
@@ -41,13 +41,19 @@ def reward_function(
         scores: list[float] = []
         for text, ids, answer, threshold in zip(completions, completion_ids, answers, thresholds, strict=True):
             info = {"truncated": not ids or ids[-1] not in end_tokens, "risk_threshold": threshold}
-            scored = compute_score(recipe, _content(text), str(answer), info, grade=grade, **settings)
+            scored = compute_score(recipe, _content(text), _ground_truth(answer), info, grade=grade, **settings)
             penalty = overlong_penalty(len(ids), max_completion_length, overlong_buffer) if overlong_buffer else 0.0
             scores.append(scored["score"] + penalty)
         return scores
 
     reward.__name__ = recipe  # TRL names its log columns by it
     return reward
+
+
+def _ground_truth(answer: Any) -> str:
+    """One accepted answer a line, as the reward takes them; the column holds one answer or a list of them."""
+    accepted = [answer] if isinstance(answer, str) or not isinstance(answer, Iterable) else answer
+    return "\n".join(str(one) for one in accepted)
 
 
 def _content(completion: Any) -> str:

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Shows that the circle's test can fail: the same run with learning rates of 0 must not pass as having learned.
+# Shows that the end-to-end smoke test can fail: the same run with learning rates of 0 must not pass as having learned.
 #
 #   training/scripts/zero_learning_rate.sh FOLDER
 set -euo pipefail

@@ -1,0 +1,150 @@
+"""The tables: every figure of the evaluation for one model, beside a table that only knows family and size."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from demur.core.metrics import METRICS, Estimate, Rows, compare, number, summarise
+from demur.core.metrics.bootstrap import REPLICATES, weights
+from demur.core.metrics.estimate import estimate
+from demur.core.reading import read
+from demur_smol_lab.problems.histogram import chance_by
+from demur_smol_lab.problems.reasons import names_step, parse_step
+from demur_smol_lab.sampling import Sample
+
+DOUBTFUL = 0.8
+"""Claims below this confidence should say why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Over the claims below DOUBTFUL: how many, how many different reasons, the commonest one's share, and the share
+    of reasons that name a number of that very step."""
+
+    claims: int
+    distinct: int
+    commonest: float
+    naming: float
+
+
+def figures(samples: Sequence[Sample], confidences: Sequence[float | None] | None = None) -> dict[str, Any]:
+    """The wire form of all figures, the share of well-formed outputs and the AUC within cells.
+
+    `confidences` replace the stated ones (a lookup table). Violations count as wrong and have no confidence.
+    """
+    stated = [s.graded.confidence for s in samples] if confidences is None else list(confidences)
+    valid = [s.graded.valid for s in samples]
+    summary = summarise(Rows.of(stated, valid, [s.problem_id for s in samples])).as_dict()
+    known = [(s.problem.cell, p, v) for s, p, v in zip(samples, stated, valid, strict=True) if p is not None]
+    return {
+        **summary,
+        "format": sum(not s.graded.violation for s in samples) / len(samples),
+        "auc_within_cells": auc_within(known).as_dict(),
+    }
+
+
+def claim_figures(samples: Sequence[Sample]) -> dict[str, Any]:
+    """The same figures over single claims, whose truth is exact; claims of one problem are resampled together."""
+    rows = [(p, right, s.problem_id) for s in samples if s.problem.steps for p, right in s.graded.claims]
+    confidences, verdicts, names = ([row[i] for row in rows] for i in range(3))
+    return summarise(Rows.of(confidences, verdicts, names)).as_dict()
+
+
+def lookup(training: Sequence[Sample], samples: Sequence[Sample]) -> list[float]:
+    """The baseline that only knows how often training problems of that family and size came out right."""
+    table = chance_by((s.problem.cell, s.graded.valid) for s in training)
+    mean = sum(s.graded.valid for s in training) / len(training)
+    return [table.get(s.problem.cell, mean) for s in samples]
+
+
+def lead(samples: Sequence[Sample], others: Sequence[float]) -> dict[str, Any] | None:
+    """The AUC of the stated confidences less that of `others`, over the samples that state one, with an interval from
+    the same problems drawn for both."""
+    known = [(s, other) for s, other in zip(samples, others, strict=True) if s.graded.confidence is not None]
+    valid, names = [s.graded.valid for s, _ in known], [s.problem_id for s, _ in known]
+    coding = number(names)
+    ours = Rows.of([s.graded.confidence for s, _ in known], valid, names, coding=coding)
+    theirs = Rows.of([other for _, other in known], valid, names, coding=coding)
+    found = compare(theirs, ours, metrics={"auc": METRICS["auc"]})["auc"].difference.as_dict()
+    return None if found is None else dict(found)
+
+
+def auc_within(rows: Sequence[tuple[str, float, bool]]) -> Estimate:
+    """AUC over pairs of (cell, confidence, right) rows from the same cell only, ties counting half, with an interval
+    from rows drawn anew. Without a value where no cell has both a right and a wrong row."""
+    drawn = weights(len(rows), REPLICATES, seed=0)
+    confidence, right = np.array([p for _, p, _ in rows]), np.array([v for *_, v in rows], dtype=bool)
+    cells: Mapping[str, list[int]] = defaultdict(list)
+    for i, (cell, _, _) in enumerate(rows):
+        cells[cell].append(i)
+    ahead, pairs = np.zeros(1 + REPLICATES), np.zeros(1 + REPLICATES)
+    for cell in map(np.array, cells.values()):
+        good, bad = cell[right[cell]], cell[~right[cell]]
+        order = np.sign(confidence[good][:, None] - confidence[bad]) / 2 + 0.5
+        for_good, for_bad = (np.concatenate((np.ones((1, len(some))), drawn[:, some])) for some in (good, bad))
+        ahead += ((for_good @ order) * for_bad).sum(1)
+        pairs += for_good.sum(1) * for_bad.sum(1)
+    if not pairs[0]:
+        return Estimate(None, reason="no cell has both a right and a wrong row")
+    found = np.divide(ahead, pairs, out=np.full_like(ahead, np.nan), where=pairs > 0)
+    return estimate(found[0], found[0], found[1:], bounds=(0.0, 1.0))
+
+
+def doubt(samples: Sequence[Sample]) -> Doubt:
+    """What the model says about the claims it doubts. Claims that are no calculation name nothing."""
+    said: dict[str, int] = defaultdict(int)
+    naming = 0
+    for step, confidence, reason in _claims(samples):
+        if confidence < DOUBTFUL:
+            said[reason] += 1
+            parsed = parse_step(step)
+            naming += parsed is not None and names_step(reason, parsed[0])
+    count = sum(said.values())
+    return Doubt(count, len(said), max(said.values(), default=0) / max(1, count), naming / max(1, count))
+
+
+def _claims(samples: Sequence[Sample]) -> list[tuple[str, float, str]]:
+    return [
+        (claim.text, claim.confidence or 0.0, claim.explanation)
+        for sample in samples
+        if sample.problem.steps and not sample.graded.violation
+        for claim in read(sample.text, "claims", "strict").claims
+    ]
+
+
+LEAD = "auc_above_lookup"
+COLUMNS = {
+    "format": "format",
+    "accuracy": "accuracy",
+    "snr_gain": "SNR-gain",
+    "auc": "AUC",
+    "auc_within_cells": "AUC within cells",
+    "brier": "Brier",
+    "nll": "NLL",
+    "smece": "smECE",
+    "abstention_accuracy": "abstention accuracy",
+}
+
+
+def markdown(models: Mapping[str, Mapping[str, Any]]) -> str:
+    """One row a model, intervals in brackets."""
+    head = f"| model | {' | '.join(COLUMNS.values())} |\n|{'---|' * (len(COLUMNS) + 1)}\n"
+    rows = (f"| {name} | {' | '.join(_cell(found.get(key)) for key in COLUMNS)} |\n" for name, found in models.items())
+    leads = (
+        f"\n{name}: AUC {_cell(found[LEAD])} above the lookup table's on the same outputs.\n"
+        for name, found in models.items()
+        if found.get(LEAD)
+    )
+    return head + "".join(rows) + "".join(leads)
+
+
+def _cell(figure: Any) -> str:
+    if isinstance(figure, Mapping):
+        value, low, high = (figure.get(key) for key in ("value", "low", "high"))
+        if value is None:
+            return "-"
+        return f"{value:.3f}" if low is None or high is None else f"{value:.3f} [{low:.3f}, {high:.3f}]"
+    return "-" if figure is None else f"{figure:.3f}"

@@ -1,0 +1,62 @@
+"""Worked answers: the form of both contracts and the working (stage 1), and some of them among all stages after it."""
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+
+from demur.core.answers import Contract
+from demur_smol_lab.packing import Branch, LazyRow, Response, batches, pack
+from demur_smol_lab.problems.problem import Problem
+from demur_smol_lab.tokens import Prompts, Vocabulary
+from demur_smol_lab.worked_answers import claims_text, count_claims, response_text
+
+CONFIDENCE_WEIGHT = 0.3
+"""Loss weight of a digit of a random confidence, so that they stay spread out but teach little else."""
+
+
+def rows(
+    problems: Iterable[tuple[Problem, Contract]],
+    vocabulary: Vocabulary,
+    *,
+    tokens: int,
+    seed: int,
+    confidence_weight: float = CONFIDENCE_WEIGHT,
+    attempts: Mapping[tuple[Contract, str], str] | None = None,
+) -> list[LazyRow]:
+    """Packed rows of about `tokens` tokens, one contract each, in mixed order. A model that states confidences already
+    gets `confidence_weight` 0. `attempts` are its first attempts at some of the questions, put before the worked answer
+    and left out of the loss."""
+    rng = random.Random(seed)
+    prompts: dict[Contract, Prompts] = {c: Prompts(vocabulary, c) for c in ("response", "claims")}
+    branches: dict[Contract, list[Branch]] = {"response": [], "claims": []}
+    for problem, contract in problems:
+        text = _text(problem, contract, rng)
+        question = prompts[contract].rest(problem.question)
+        attempted = vocabulary.encode((attempts or {}).get((contract, problem.question), ""))
+        answer = weighed(vocabulary, text, confidence_weight)
+        response = Response([*attempted, *answer.ids], [*[0.0] * len(attempted), *answer.weights])
+        branches[contract].append(Branch(question, [response]))
+    packed = [
+        partial(pack, prompts[contract].prefix, held)
+        for contract, made in branches.items()
+        for held in batches(made, tokens - len(prompts[contract].prefix))
+    ]
+    rng.shuffle(packed)
+    return packed
+
+
+def weighed(vocabulary: Vocabulary, text: str, confidence_weight: float, other: float = 1.0) -> Response:
+    """The text's tokens and the end token, confidence digits with a weight of their own."""
+    ids = [*vocabulary.encode(text), vocabulary.end]
+    places = {i + k for i in vocabulary.confidences(ids) for k in (0, 1)}
+    return Response(ids, [confidence_weight if i in places else other for i in range(len(ids))])
+
+
+def _text(problem: Problem, contract: Contract, rng: random.Random) -> str:
+    if contract == "claims":
+        return claims_text(problem, _random(rng, count_claims(problem)), rng)
+    return response_text(problem, rng.random())
+
+
+def _random(rng: random.Random, count: int) -> Sequence[float]:
+    return [rng.random() for _ in range(count)]

@@ -1,0 +1,57 @@
+"""The value head: fitted in closed form, read before the end token, loadable as a token classifier."""
+
+import pytest
+import torch
+from transformers import AutoModelForTokenClassification
+
+from demur.model.merging import write_critic
+from demur_smol_lab import critic
+from demur_smol_lab.grading import Graded
+from demur_smol_lab.llama import Llama
+from demur_smol_lab.problems.mix import distinct
+from demur_smol_lab.sampling import Sample
+from demur_smol_lab.tokens import Vocabulary
+from tiny_digit_model import make_tiny_digit_model
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return make_tiny_digit_model(tmp_path_factory.mktemp("model"))
+
+
+def some_samples(vocabulary):
+    return [
+        Sample(i, problem, contract, tuple(vocabulary.encode(f"Answer: {i}\nConfidence: 0.50")), (), "", True, Graded(False, False, 0.5))
+        for i, (problem, contract) in enumerate(zip(distinct("train", 6, 0), ["response", "claims"] * 3, strict=True))
+    ]  # fmt: skip
+
+
+def test_the_critic_in_its_folder_gives_the_values_that_were_fitted(folder, tmp_path):
+    vocabulary, model = Vocabulary(folder), Llama(folder)
+    samples = some_samples(vocabulary)
+    states = critic.last_states(model, vocabulary, samples)
+    weight, bias = torch.randn(1, states.shape[1], generator=torch.Generator().manual_seed(0)) / 50, torch.tensor([0.5])
+    served = AutoModelForTokenClassification.from_pretrained(
+        write_critic(folder, weight, bias, tmp_path / "critic"), dtype=torch.float32
+    ).eval()
+    for sample, expected in zip(samples, critic.values(states, weight, bias), strict=True):
+        ids = [*vocabulary.prompt(sample.problem.question, sample.contract), *sample.ids]
+        with torch.no_grad():
+            value = served(torch.tensor([ids])).logits[0, -1, 0].clamp(0, 1)
+        assert float(value) == pytest.approx(expected, abs=2e-4)
+
+
+def test_the_fit_finds_what_success_depends_on():
+    dice = torch.Generator().manual_seed(0)
+    states = torch.randn(4000, 8, generator=dice)
+    chance = (0.5 + 0.15 * states[:, 2]).clamp(0, 1)
+    valid = (torch.rand(4000, generator=dice) < chance).tolist()
+    weight, bias = critic.fit(states, valid)
+    assert float(weight[0, 2]) == pytest.approx(0.15, abs=0.03)
+    assert float(bias) == pytest.approx(0.5, abs=0.03)
+    assert float(weight[0].abs().sort().values[-2]) < 0.03
+
+
+def test_values_are_probabilities():
+    states = torch.tensor([[100.0], [-100.0], [0.1]])
+    assert critic.values(states, torch.ones(1, 1), torch.zeros(1)) == pytest.approx([1.0, 0.0, 0.1])

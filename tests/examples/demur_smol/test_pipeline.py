@@ -1,0 +1,390 @@
+"""The stages on a tiny model: in order, resumable, and what they leave behind."""
+
+import json
+import shutil
+from collections import Counter
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+from transformers import AutoModelForCausalLM
+from typer.testing import CliRunner
+
+from demur.manifest import Critic, Manifest
+from demur.model.calibrated import ARTEFACT
+from demur.model.merging import merge
+from demur_smol_lab import artefact, plan, training
+from demur_smol_lab.cli import app
+from demur_smol_lab.grading import Graded
+from demur_smol_lab.llama import Llama
+from demur_smol_lab.losses import ExactBrier, Stated, imitation
+from demur_smol_lab.measuring import auc_within, claim_figures, doubt, figures, lookup, markdown
+from demur_smol_lab.packing import Branch, Response, pack
+from demur_smol_lab.pipeline import DRAWS, Pipeline
+from demur_smol_lab.problems.hard_negatives import FAMILIES as HARD_NEGATIVES
+from demur_smol_lab.problems.mix import distinct
+from demur_smol_lab.problems.problem import Problem, Step
+from demur_smol_lab.problems.unfamiliar import FAMILIES as UNFAMILIAR_FAMILIES
+from demur_smol_lab.sampling import Sample, Sampling, draw, read_samples
+from demur_smol_lab.tokens import Vocabulary
+from demur_training.errors import DataError
+from tiny_digit_model import make_tiny_digit_model
+
+SMALL = plan.Plan(
+    rank=4,
+    adapted=1,
+    row_tokens=400,
+    warm=(6, 3),
+    school=(0, 1),
+    precision="float32",
+    graded=(2, 2),
+    sampled=(4, 2),
+    fresh=(4, 2),
+    last=(4, 2),
+    newest=(4, 2),
+    blended=(4, 2),
+    unfamiliar=2,
+    near=2,
+    solved=1,
+    worked=(4, 2),
+    checked=(4, 2),
+    doubted=3,
+    measured=(4, 2),
+    batch=8,
+    limits=(12, 12),
+)
+
+HEAD = {"score.weight": torch.ones(1, 64), "score.bias": torch.zeros(1)}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    return make_tiny_digit_model(tmp_path_factory.mktemp("model"))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """So small a model is slower on two threads, and much slower on a busy machine."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def fresh(folder: Path) -> Llama:
+    torch.manual_seed(0)
+    return Llama(folder, rank=4, adapted=2)
+
+
+def some_rows(count: int):
+    def row(i: int):
+        return pack([5, 6], [Branch([10 + i, 11], [Response([20, 21, 22 + i], [1.0, 1.0, 1.0])])])
+
+    return [partial(row, i) for i in range(count)]
+
+
+class Killed(Exception):
+    pass
+
+
+def test_a_killed_stage_ends_where_an_unbroken_one_does(folder, tmp_path):
+    whole, broken, steps = fresh(folder), fresh(folder), []
+    train = partial(training.train, schedule=training.Schedule(1e-2, warm_up=2), every=2)
+    train(whole, some_rows(6), imitation, out=tmp_path / "whole")
+
+    def dying(model, row):
+        steps.append(row)
+        if len(steps) == 6:
+            raise Killed
+        return imitation(model, row)
+
+    with pytest.raises(Killed):
+        train(broken, some_rows(6), dying, out=tmp_path / "broken")
+    again = fresh(folder)
+    train(again, some_rows(6), imitation, out=tmp_path / "broken")
+    expected = training.adapter(whole)
+    for name, tensor in training.adapter(again).items():
+        torch.testing.assert_close(tensor, expected[name])
+    assert [p.name for p in (tmp_path / "broken").glob("*.pt")] == ["adapter.pt"]
+    curve = [json.loads(line) for line in (tmp_path / "broken" / "curve.jsonl").read_text().splitlines()]
+    assert [line["step"] for line in curve] == list(range(6))
+
+
+def test_training_lowers_the_loss_and_writes_its_curve(folder, tmp_path):
+    training.train(fresh(folder), some_rows(1) * 30, imitation, training.Schedule(2e-2), tmp_path)
+    curve = [json.loads(line) for line in (tmp_path / "curve.jsonl").read_text().splitlines()]
+    assert [line["step"] for line in curve] == list(range(30))
+    assert curve[-1]["loss"] < curve[0]["loss"] / 2
+
+
+def test_a_blend_of_stages_is_a_stage(folder, tmp_path):
+    models = [fresh(folder), fresh(folder)]
+    for model, rate, name in zip(models, (1e-2, 5e-2), ("one", "other"), strict=True):
+        training.train(model, some_rows(3), imitation, training.Schedule(rate), tmp_path / name)
+    training.average_adapters({tmp_path / "one": 1.5, tmp_path / "other": -0.5}, tmp_path / "blend")
+    beyond = fresh(folder)
+    training.load_adapter(beyond, tmp_path / "blend" / "adapter.pt")
+    first, second = map(training.adapter, models)
+    for name, tensor in training.adapter(beyond).items():
+        torch.testing.assert_close(tensor, 1.5 * first[name] - 0.5 * second[name])
+
+
+def test_a_finished_stage_is_loaded_not_run(folder, tmp_path):
+    first = fresh(folder)
+    training.train(first, some_rows(2), imitation, training.Schedule(1e-2), tmp_path)
+
+    def never(model, row):
+        raise AssertionError("ran again")
+
+    second = fresh(folder)
+    training.train(second, some_rows(2), never, training.Schedule(1e-2), tmp_path)
+    for name, tensor in training.adapter(first).items():
+        torch.testing.assert_close(training.adapter(second)[name], tensor)
+
+
+def test_killed_sampling_goes_on_and_gives_the_same(folder, tmp_path):
+    problems, vocabulary = distinct("train", 12, 0), Vocabulary(folder)
+    how = Sampling("response", 2, seed=0, limit=12, batch=1)
+    whole = draw(fresh(folder), vocabulary, problems, how, tmp_path / "whole.jsonl")
+    assert [sample.problem_id for sample in whole] == [number for number in range(12) for _ in range(2)]
+    lines = (tmp_path / "whole.jsonl").read_text().splitlines(keepends=True)
+    assert len(lines) == 24
+    (tmp_path / "cut.jsonl").write_text("".join(lines[:11]) + lines[11][:40])
+    assert draw(fresh(folder), vocabulary, problems, how, tmp_path / "cut.jsonl") == whole
+    assert list(read_samples(tmp_path / "cut.jsonl")) == whole
+
+
+def test_the_whole_run_writes_every_stage_and_an_artefact(folder, tmp_path):
+    pipeline = Pipeline(folder, tmp_path / "run", SMALL)
+    pipeline.run(until="empirical")
+    assert (pipeline.out / "empirical" / "adapter.pt").exists()
+    assert not (pipeline.out / "samples" / "fresh-response.jsonl").exists()
+    pipeline.run()
+    for name in (
+        "warm-start/adapter.pt",
+        "samples/graded-response.jsonl",
+        "samples/fresh-claims.jsonl",
+        "histogram.txt",
+        "empirical/adapter.pt",
+        "brier/adapter.pt",
+        "outcome/adapter.pt",
+        "settle/adapter.pt",
+        "twin/adapter.pt",
+        "blend/adapter.pt",
+        "finish/adapter.pt",
+    ):
+        assert (pipeline.out / name).exists()
+    for name in DRAWS:
+        times, near = 2 if name == "sampled" else 1, 2 if name == DRAWS[-1] else 0
+        families = Counter(s.problem.family for s in pipeline.drawn(name) if s.contract == "response")
+        assert (families.total(), families["gsm8k"]) == (SMALL.times * 4 + times * (2 + 1) + near, times)
+        assert sum(count for family, count in families.items() if family in UNFAMILIAR_FAMILIES) == 2 * times
+        assert sum(count for family, count in families.items() if family in HARD_NEGATIVES) == near
+    solved = [s for s in pipeline.drawn(DRAWS[-1]) if s.contract == "claims" and s.problem.family == "gsm8k"]
+    assert len(solved) == SMALL.solved
+    assert len({s.problem.question for name in DRAWS for s in pipeline.drawn(name)}) > 20
+    tables = {"validation": json.loads((pipeline.out / "table-validation.json").read_text())}
+    assert set(tables["validation"]) >= {"warm-start, response", "lookup table, response", "critic, claims"}
+    out = tmp_path / "artefact"
+    size = artefact.export(pipeline.model("finish"), SMALL, tables, "0.0-0.1 3 ###", HEAD, out)
+    assert size == sum(p.stat().st_size for p in out.iterdir() if p.name != "SHA256SUMS")
+    manifest = Manifest.load(out)
+    assert manifest.contracts == ("response", "claims")
+    assert manifest.critic == Critic(path="critic")
+    torch.testing.assert_close(load_file(out / "critic.safetensors"), HEAD)
+    assert "lookup table, response" in (out / "README.md").read_text()
+    assert Manifest.load(pipeline.merged()).name == artefact.NAME
+    tensors = load_file(out / "adapter_model.safetensors")
+    assert "base_model.model.model.layers.1.self_attn.q_proj.lora_A.weight" in tensors
+    assert not any(".layers.0." in name for name in tensors)
+
+
+def test_a_run_goes_on_from_its_last_round_without_its_draws(folder, tmp_path):
+    whole, carried = (Pipeline(folder, tmp_path / name, SMALL) for name in ("whole", "carried"))
+    whole.run(until="twin")
+    for stage in ("warm-start", "outcome", "settle"):
+        shutil.copytree(whole.out / stage, carried.out / stage)
+    for stage in ("empirical", "brier"):
+        (carried.out / stage).mkdir()
+        shutil.copy(whole.out / stage / "curve.jsonl", carried.out / stage)
+    carried.run(until="twin")
+    assert {path.name.split("-")[0] for path in (carried.out / "samples").iterdir()} == {"graded", "sampled"}
+    for name, tensor in training.adapter(whole.model("twin")).items():
+        torch.testing.assert_close(training.adapter(carried.model("twin"))[name], tensor)
+
+
+def test_the_blend_is_the_mean_of_two_rounds_and_a_share_of_what_the_twin_learned(folder, tmp_path):
+    pipeline, kept = Pipeline(folder, tmp_path, replace(SMALL, twin_share=0.25)), {}
+    for i, stage in enumerate(("warm-start", "outcome", "settle", "twin"), 1):
+        model = pipeline.model()
+        training.train(model, some_rows(i), imitation, training.Schedule(i * 1e-3), tmp_path / stage)
+        kept[stage] = training.adapter(model)
+    pipeline.average_adapters()
+    for name, tensor in training.adapter(pipeline.model("blend")).items():
+        start, outcome, settle, twin = (kept[stage][name] for stage in kept)
+        torch.testing.assert_close(tensor, (outcome + settle) / 2 + (twin - start) / 4)
+
+
+def table(response: float | None, claims: float) -> dict[str, dict[str, dict[str, float] | None]]:
+    rows = {"finish, response": response, "finish, claims": claims}
+    return {name: {"smece": None if value is None else {"value": value}} for name, value in rows.items()}
+
+
+@pytest.mark.parametrize(
+    ("tables", "expected"),
+    [
+        ({}, False),
+        ({"validation": table(0.05, 0.08)}, True),
+        ({"validation": table(0.05, 0.08), "transfer": table(0.3, 0.3)}, True),
+        ({"validation": table(0.05, 0.08), "test": table(0.05, 0.12)}, False),
+        ({"test": table(None, 0.08)}, False),
+    ],
+)
+def test_only_a_model_that_was_measured_honest_is_called_calibrated(tables, expected):
+    assert artefact.calibrated(tables) is expected
+
+
+def test_the_merged_model_answers_as_the_adapted_one_does(folder, tmp_path):
+    model = fresh(folder)
+    with torch.no_grad():
+        for _, linear in model.adapters():
+            linear.lora_a.copy_(linear.lora_a.bfloat16())
+            linear.lora_b.normal_(std=0.1).copy_(linear.lora_b.bfloat16())
+    merged = Path(shutil.copytree(folder, tmp_path / "merged"))
+    merge(merged, artefact.peft_tensors(model))
+    ids = torch.tensor([[5, 6, 7, 50, 60]])
+    masks = [torch.ones(5, 5, dtype=torch.bool).tril()]
+    reference = AutoModelForCausalLM.from_pretrained(merged, dtype=torch.float32)
+    with torch.no_grad():
+        adapted = model.logits(model.hidden(ids, torch.arange(5)[None], masks))
+        torch.testing.assert_close(reference(ids).logits, adapted, atol=1e-3, rtol=1e-3)
+    assert Manifest.load(merged).calibrated is False
+
+
+def test_what_was_exported_can_be_adopted_and_measured_again(folder, tmp_path):
+    model = Pipeline(folder, tmp_path / "made", SMALL).model()
+    with torch.no_grad():
+        for _, linear in model.adapters():
+            linear.lora_b.normal_(std=0.1)
+    artefact.export(model, SMALL, {}, "", HEAD, tmp_path / "artefact")
+    options = ["--out", str(tmp_path / "run"), "--artefact", str(tmp_path / "artefact"), "--base", str(folder)]
+    assert CliRunner().invoke(app, ["adopt", *options]).exit_code == 0
+    pipeline = Pipeline(folder, tmp_path / "run", SMALL)
+    exported, adopted = artefact.peft_tensors(model), artefact.peft_tensors(pipeline.model("finish"))
+    assert all(torch.equal(exported[name], adopted[name]) for name in exported)
+    assert torch.equal(pipeline.critic(Vocabulary(folder))["score.weight"], HEAD["score.weight"])
+    again = CliRunner().invoke(app, ["adopt", *options])
+    assert "choose another folder" in str(again.exception)
+
+
+def test_what_cannot_be_adopted_is_named(folder, tmp_path):
+    nothing = ["--out", str(tmp_path / "run"), "--artefact", str(tmp_path), "--base", str(folder)]
+    assert "holds no adapter_model" in str(CliRunner().invoke(app, ["adopt", *nothing]).exception)
+    assert not (tmp_path / "run").exists()
+    artefact.export(Llama(folder, rank=2, adapted=1), SMALL, {}, "", HEAD, tmp_path)
+    with pytest.raises(DataError, match="--base"):
+        artefact.adopt(Llama(folder, rank=4, adapted=1), tmp_path)
+
+
+def test_an_adapter_of_another_model_is_refused(folder, tmp_path):
+    stray = {f"base_model.model.model.layers.9.mlp.up_proj.lora_{x}.weight": torch.zeros(2, 2) for x in "AB"}
+    with pytest.raises(ValueError, match="does not belong"):
+        merge(folder, stray)
+
+
+def test_another_plan_in_the_same_folder_is_refused(folder, tmp_path):
+    Pipeline(folder, tmp_path, SMALL)
+    assert plan.Plan.read(tmp_path / "plan.json") == SMALL
+    with pytest.raises(DataError, match="another plan"):
+        Pipeline(folder, tmp_path, plan.Plan())
+
+
+def test_the_time_it_takes_is_told_for_every_stage(folder):
+    expected = plan.minutes(SMALL, fresh(folder))
+    calibration = ("samples", "empirical", "fresh", "brier", "last", "outcome", "newest", "settle")
+    assert list(expected) == ["warm-start", *calibration, "twin", "blend", "blended", "finish", "critic", "measured"]
+    assert [stage for stage, cost in expected.items() if not cost] == ["blend"]
+    assert [*plan.minutes(SMALL, fresh(folder), until="brier")] == ["warm-start", *calibration[:4]]
+
+
+def test_an_artefact_that_is_too_large_is_refused(folder, tmp_path):
+    with pytest.raises(ValueError, match="lower the rank"):
+        artefact.export(fresh(folder), SMALL, {}, "", HEAD, tmp_path, limit=10_000)
+
+
+def test_exact_brier_moves_the_confidence_and_keeps_the_frame(folder, tmp_path):
+    vocabulary, model = Vocabulary(folder), fresh(folder)
+    ids = [*vocabulary.encode("Answer: 4\nConfidence: 0.50"), vocabulary.end]
+    (place,) = vocabulary.confidences(ids)
+    weights = [0.0 if i in (place, place + 1) else 1.0 for i in range(len(ids))]
+    right, wrong = (Response(ids, weights, Stated((place,), (v,))) for v in (1.0, 0.0))
+    rows = [lambda: pack([5, 6], [Branch([10], [right]), Branch([11], [wrong])])] * 60
+    training.train(
+        model, rows, ExactBrier(vocabulary.digits, strength=3.0, only_digits=0.0), training.Schedule(2e-2), tmp_path
+    )
+    curve = [json.loads(line) for line in (tmp_path / "curve.jsonl").read_text().splitlines()]
+    assert curve[-1]["brier"] < curve[0]["brier"] / 3
+    assert curve[-1]["anchor"] < curve[0]["anchor"]
+
+
+def judged(number: int, cell: str, confidence: float | None, valid: bool, claims=(), text="") -> Sample:
+    family, size = cell.split("/")
+    problem = Problem(family, int(size), (), "?", "1", (Step(1, "+", 2),))
+    graded = Graded(valid, confidence is None, confidence, tuple(claims))
+    return Sample(number, problem, "response", (), (), text, True, graded)
+
+
+def test_figures_stand_beside_a_lookup_table():
+    samples = [judged(i, cell, p, v) for i, (cell, p, v) in enumerate(
+        [("add/1", 0.9, True), ("add/1", 0.4, False), ("add/9", 0.1, False), ("add/9", 0.2, True), ("add/9", None, False)]
+    )]  # fmt: skip
+    found = figures(samples)
+    assert found["format"] == 0.8
+    assert found["auc"]["value"] == pytest.approx(3 / 4)
+    assert found["auc_within_cells"]["value"] == 1.0
+    table = lookup([judged(0, "add/1", 0.5, True), judged(1, "add/9", 0.5, False)], samples)
+    assert table == [1.0, 1.0, 0.0, 0.0, 0.0]
+    assert figures(samples, table)["auc"]["value"] == pytest.approx(7 / 12)
+    assert "| ours | 0.800 |" in markdown({"ours": found})
+
+
+def test_auc_within_cells_ignores_pairs_across_them():
+    assert auc_within([("a", 0.9, True), ("b", 0.1, False)]).value is None
+    assert auc_within([]).value is None
+    assert auc_within([("a", 0.5, True), ("a", 0.5, False), ("b", 0.9, False)]).value == 0.5
+
+
+def test_auc_within_cells_has_the_interval_of_rows_drawn_anew():
+    rng = np.random.default_rng(0)
+    cells, right = rng.choice(["a", "b", "c"], 200), rng.random(200) < 0.5
+    stated = np.round(0.5 * rng.random(200) + 0.2 * right, 1)
+
+    def by_pairs(chosen) -> float:
+        pairs = [(i, j) for i in chosen for j in chosen if right[i] and not right[j] and cells[i] == cells[j]]
+        return sum((stated[i] > stated[j]) + 0.5 * (stated[i] == stated[j]) for i, j in pairs) / len(pairs)
+
+    found = auc_within(list(zip(cells.tolist(), stated.tolist(), right.tolist(), strict=True)))
+    assert found.value == pytest.approx(by_pairs(range(200)))
+    drawn = [by_pairs(rng.integers(0, 200, 200)) for _ in range(200)]
+    assert (found.low, found.high) == pytest.approx(np.quantile(drawn, [0.025, 0.975]), abs=0.02)
+
+
+def test_single_claims_and_their_reasons():
+    text = (
+        'Solution:\n<Confidence value=0.70 text="no carry in 1 + 2">1 + 2 = 3</Confidence>\n'
+        '<Confidence value=0.95 text="sure">3 + 4 = 7</Confidence>\n'
+        '<Confidence value=0.20 text="hard">3 * 4 = 7</Confidence>\nAnswer:7'
+    )
+    sample = judged(0, "add/1", 0.2, False, [(0.7, True), (0.95, True), (0.2, False)], text)
+    assert claim_figures([sample])["n"] == 3
+    found = doubt([sample])
+    assert (found.claims, found.distinct, found.commonest, found.naming) == (2, 2, 0.5, 0.5)
+
+
+def test_what_ships_has_the_plan_of_the_code():
+    planned = artefact.manifest(plan.Plan(), {}).training
+    assert Manifest.load(ARTEFACT).training == json.loads(json.dumps(planned))

@@ -1,0 +1,95 @@
+"""What verl's engines and optimisers receive from a recipe: configuration objects, built by verl's own code."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from omegaconf import DictConfig
+
+from demur_training import recipes
+from demur_training.errors import RecipeError
+
+
+@dataclass(frozen=True)
+class Received:
+    """The configuration of a role's engine and of its optimiser."""
+
+    engine: Any
+    optim: Any
+
+
+def received(config: DictConfig) -> dict[str, Received]:
+    """As verl 0.9.1 builds them: `ActorRolloutRefWorker.init_model` for the actor, `PPOTrainer._setup` for the critic."""
+    from verl.utils.config import omega_conf_to_dataclass
+
+    actor: Any = omega_conf_to_dataclass(config.actor_rollout_ref.actor)
+    actor.engine.max_token_len_per_gpu = config.actor_rollout_ref.actor.ppo_max_token_len_per_gpu
+    actor.engine.infer_max_token_len_per_gpu = config.actor_rollout_ref.rollout.log_prob_max_token_len_per_gpu
+    critic: Any = omega_conf_to_dataclass(config.critic)
+    critic.engine.infer_max_token_len_per_gpu = critic.ppo_infer_max_token_len_per_gpu
+    critic.engine.max_token_len_per_gpu = critic.ppo_infer_max_token_len_per_gpu
+    return {"actor": Received(actor.engine, actor.optim), "critic": Received(critic.engine, critic.optim)}
+
+
+def compose(model: Path, *overrides: str, recipe: str = "confidence-brier", scale: str = "1x8") -> DictConfig:
+    return recipes.compose(recipe, scale, [f"actor_rollout_ref.model.path={model}", *overrides])
+
+
+@pytest.mark.parametrize("role", ["actor", "critic"])
+def test_an_engine_takes_one_longest_sequence_and_no_more(role: str, tiny_model: Path) -> None:
+    longest = 2048 + 20480
+    engine = received(compose(tiny_model))[role].engine
+    assert (engine.max_token_len_per_gpu, engine.infer_max_token_len_per_gpu) == (longest, longest)
+    assert engine.strategy == "fsdp2"
+
+
+@pytest.mark.parametrize("role", ["actor", "critic"])
+def test_one_key_sets_the_token_budget_of_all_engines(role: str, tiny_model: Path) -> None:
+    engine = received(compose(tiny_model, "actor_rollout_ref.actor.ppo_max_token_len_per_gpu=50000"))[role].engine
+    assert (engine.max_token_len_per_gpu, engine.infer_max_token_len_per_gpu) == (50000, 50000)
+
+
+@pytest.mark.parametrize(("role", "learning_rate", "weight_decay"), [("actor", 1e-6, 0.1), ("critic", 1e-5, 0.01)])
+def test_an_optimiser_gets_the_papers_settings(
+    role: str, learning_rate: float, weight_decay: float, tiny_model: Path
+) -> None:
+    optim = received(compose(tiny_model))[role].optim
+    assert (optim.lr, optim.weight_decay, optim.lr_warmup_steps) == (learning_rate, weight_decay, 10)
+    assert (optim.clip_grad, optim.lr_scheduler_type, optim.optimizer) == (1.0, "constant", "AdamW")
+
+
+READ = {
+    "actor_rollout_ref.actor.optim.clip_grad": ("0.5", lambda got: got["actor"].optim.clip_grad),
+    "actor_rollout_ref.actor.fsdp_config.use_torch_compile": (
+        "false",
+        lambda got: got["actor"].engine.use_torch_compile,
+    ),
+    "critic.optim.clip_grad": ("0.5", lambda got: got["critic"].optim.clip_grad),
+    "critic.ppo_infer_max_token_len_per_gpu": ("40000", lambda got: got["critic"].engine.max_token_len_per_gpu),
+    "critic.fsdp.ulysses_sequence_parallel_size": (
+        "2",
+        lambda got: got["critic"].engine.ulysses_sequence_parallel_size,
+    ),
+}
+
+
+@pytest.mark.parametrize("key", READ)
+def test_the_key_that_is_recommended_reaches_the_engine(key: str, tiny_model: Path) -> None:
+    value, look = READ[key]
+    before, after = look(received(compose(tiny_model))), look(received(compose(tiny_model, f"{key}={value}")))
+    assert str(after).lower() == value
+    assert after != before
+
+
+@pytest.mark.parametrize("key", recipes.UNREAD)
+def test_a_key_that_reaches_no_engine_is_refused_by_name(key: str, tiny_model: Path) -> None:
+    assert recipes.UNREAD[key] in READ
+    value = {"use_torch_compile": False}.get(key.rpartition(".")[2], 7)
+    config = compose(tiny_model)
+    before = received(config)
+    recipes.OmegaConf.update(config, key, value)
+    assert received(config) == before
+    for prefix in ("", "+"):
+        with pytest.raises(RecipeError, match=f"{key} and does not read it: set {recipes.UNREAD[key]}"):
+            compose(tiny_model, f"{prefix}{key}={value}")

@@ -1,0 +1,44 @@
+"""What vLLM's worker takes of the weights that verl sends."""
+
+import importlib.metadata
+from types import SimpleNamespace
+
+import pytest
+import torch
+from torch import nn
+
+from demur_training.verl.cpu import platform
+
+
+@pytest.fixture
+def extension(monkeypatch):
+    """verl's own class cannot be imported before it is told where vLLM is."""
+    monkeypatch.setattr(importlib.metadata, "version", importlib.metadata.version)
+    platform._name_vllm()
+    from demur_training.verl import rollout_worker
+
+    return rollout_worker
+
+
+class Tied(nn.Module):
+    def __init__(self, tied: bool) -> None:
+        super().__init__()
+        self.embedding, self.layer, self.head = nn.Embedding(4, 2), nn.Linear(2, 2), nn.Linear(2, 4, bias=False)
+        if tied:
+            self.head.weight = self.embedding.weight
+
+
+@pytest.mark.parametrize(("tied", "taken"), [(True, ["layer.weight"]), (False, ["layer.weight", "head.weight"])])
+def test_a_tied_weight_is_left_out_under_its_second_name(tied, taken, extension, monkeypatch):
+    given, base = [], extension.RolloutWorkerExtension.__base__
+    monkeypatch.setattr(base, "_update_weights", lambda _, weights, *__: given.extend(weights))
+    worker = object.__new__(extension.RolloutWorkerExtension)
+    worker.model_runner = SimpleNamespace(model=Tied(tied))
+    bucket = [("layer.weight", torch.ones(2, 2)), ("head.weight", torch.ones(4, 2))]
+    worker._update_weights(bucket, None, False)
+    assert [name for name, _ in given] == taken
+
+
+def test_a_name_is_second_only_to_the_same_weight(extension):
+    assert extension.second_names(Tied(True)) == {"head.weight"}
+    assert extension.second_names(Tied(False)) == set()

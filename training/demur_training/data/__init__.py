@@ -1,0 +1,1 @@
+"""Question files of any kind -> the parquet files that verl trains on."""

@@ -1,0 +1,1 @@
+"""The exact form of the confidence reward, expected instead of sampled, and its training loop."""

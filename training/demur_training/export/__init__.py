@@ -1,0 +1,1 @@
+"""A checkpoint -> a model folder that `demur serve` loads."""

@@ -1,0 +1,1 @@
+"""Starting a run, its checkpoints, its metrics and their curves."""

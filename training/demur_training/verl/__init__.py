@@ -1,0 +1,1 @@
+"""What plugs into verl: data set, reward manager, trainer, task runner, workers."""
