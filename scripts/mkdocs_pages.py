@@ -15,6 +15,7 @@ from mkdocs.structure.files import File, Files
 PAGES: Mapping[str, str] = {
     "training/README.md": "train.md",
     "training/SCALING.md": "train-scaling.md",
+    "examples/demur-smol/README.md": "train-demur-smol.md",
     "deploy/README.md": "deploy.md",
     "deploy/SECURITY.md": "security.md",
     "clients/python/README.md": "python-client.md",

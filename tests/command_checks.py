@@ -35,6 +35,10 @@ def check(words: list[str], *, whole: bool) -> None:
             from demur_training.cli import app
 
             _check_click(get_command(app), arguments, whole)
+        case "demur-smol-lab":
+            from demur_smol_lab.cli import app
+
+            _check_click(get_command(app), arguments, whole)
         case "make":
             _check_make(arguments)
         case "python" if arguments[:2] == ["-m", "bench"]:
@@ -47,7 +51,7 @@ def check(words: list[str], *, whole: bool) -> None:
             _check_file(words[0])
         case _:
             for word in words:
-                if re.fullmatch(r"(deploy|scripts|clients|training)/[\w./-]+", word):
+                if re.fullmatch(r"(deploy|scripts|clients|training|examples)/[\w./-]+", word):
                     _check_file(word)
 
 
@@ -96,7 +100,7 @@ def _parse(command: Any, words: list[str]) -> None:
 
 
 def _check_make(arguments: list[str]) -> None:
-    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    targets = set(re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     chosen = [word for word in arguments if "=" not in word]
     if unknown := set(chosen) - targets:
         raise NoSuchCommand(f"no target {', '.join(sorted(unknown))}")
@@ -107,7 +111,7 @@ def _check_make(arguments: list[str]) -> None:
         case ["soak"]:
             _check_bench(["soak", *options])
         case ["train-embedded"]:
-            check(["demur-train", "embedded", "run", *options], whole=False)
+            check(["demur-smol-lab", "run", *options], whole=False)
         case _:
             pass
 

@@ -14,7 +14,7 @@ _FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 _ASSIGNMENT = re.compile(r"[A-Z][A-Z0-9_]*=")
 _REDIRECTION = re.compile(r"\d?[<>]+")
 _SEPARATORS = {"|", "||", "&&", ";", "&"}
-PROGRAMS = ("demur", "demur-train", "make", "python", "pip", "pytest", "scripts", "curl")
+PROGRAMS = ("demur", "demur-train", "demur-smol-lab", "make", "python", "pip", "pytest", "scripts", "curl")
 
 
 def commands(page: Path) -> Iterator[tuple[list[str], bool]]:
@@ -75,8 +75,8 @@ def program(words: Sequence[str]) -> str:
 
 
 def commands_in_script(script: Path) -> Iterator[list[str]]:
-    """The calls of `demur` and `demur-train` in a shell script, each up to the end of its command."""
+    """The calls of `demur` and its kin in a shell script, each up to the end of its command."""
     for line in _lines(script.read_text(encoding="utf-8"), prompted=False):
-        found = re.search(r"(?:^|[\s/])(demur(?:-train)? [a-z].*)", line.partition("# ")[0])
+        found = re.search(r"(?:^|[\s/])(demur(?:-train|-smol-lab)? [a-z].*)", line.partition("# ")[0])
         if found and "echo " not in line[: found.start()]:
             yield next(_split(found[1].replace('"', "").replace("'", "").replace("$(", "").replace(")", "")))

@@ -12,7 +12,6 @@ from demur_smol_lab.cli import app
 from demur_smol_lab.pipeline import Pipeline
 from demur_smol_lab.plan import Plan
 from demur_training.errors import DataError
-from documented_commands import check_commands
 
 ROOT = Path(__file__).parents[3]
 LAB = str(ROOT / "examples" / "demur-smol")
@@ -36,11 +35,6 @@ def test_a_run_that_was_not_measured_ships_nothing(tmp_path):
     result = CliRunner().invoke(app, ["export", "--out", str(tmp_path / "run"), "--to", "x", "--base", str(tmp_path)])
     assert isinstance(result.exception, DataError)
     assert "not been measured" in str(result.exception)
-
-
-@pytest.mark.parametrize("page", ["examples/demur-smol/README.md", "Makefile", "scripts/evaluate-embedded"])
-def test_commands_on_a_page_exist_with_their_options(page):
-    assert check_commands(ROOT / page, "demur-smol-lab", app) >= 2
 
 
 def test_a_mistake_is_one_line_and_status_two(tmp_path):

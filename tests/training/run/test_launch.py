@@ -12,23 +12,18 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
+from commands import commands
 from demur_training import cli, recipes
-from documented_commands import check_commands, commands
 
 ROOT = Path(__file__).parents[3]
 DEPLOY = ROOT / "deploy" / "training"
 
 
-@pytest.mark.parametrize(
-    "page", ["training/README.md", "training/SCALING.md", "training/scripts/zero_learning_rate.sh"]
-)
-def test_commands_on_a_page_exist_with_their_options(page: str) -> None:
-    assert check_commands(ROOT / page, "demur-train", cli.app)
-
-
 def test_runs_on_the_page_compose() -> None:
     given = [
-        words for words in commands((ROOT / "training" / "README.md").read_text(), "demur-train") if words[0] == "run"
+        words[1:]
+        for words, whole in commands(ROOT / "training" / "README.md")
+        if whole and words[:2] == ["demur-train", "run"]
     ]
     assert any("confidence-brier" in words for words in given)
     for words in given:
