@@ -1,20 +1,16 @@
-"""The options of `demur ask` and what its exit status means."""
+"""The options of `demur ask`."""
 
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 
+from demur.asking.exits import fail
 from demur.cli_options import key_option
 from demur.core.answers import Granularity
 from demur.core.contracts import CONTRACTS
-
-ANSWERED, FAILED, ABSTAINED = 0, 1, 3
-"""Exit statuses; 2 is a wrong command line."""
-
-INTERRUPTED = 130
 
 
 def ask(
@@ -74,12 +70,6 @@ def ask(
             raise typer.BadParameter("goes with --file", param_hint="--out")
         status = one.ask_one(_question(question), server, options, as_json=as_json, no_color=no_color)
     raise typer.Exit(status)
-
-
-def fail(message: str) -> NoReturn:
-    """Say what went wrong and leave."""
-    typer.echo(f"demur: {message}", err=True)
-    raise typer.Exit(FAILED)
 
 
 def _question(given: str | None) -> str:

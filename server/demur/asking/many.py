@@ -11,7 +11,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from demur.asking.command import ANSWERED, FAILED, INTERRUPTED, fail
+from demur.asking.exits import ANSWERED, FAILED, INTERRUPTED, fail
 from demur.asking.one import explained
 from demur.asking.rows import Digest, Row, RowError, digest, keep_answered, read_questions
 from demur_client import Answer, AsyncClient, Failure

@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.console import Console
 
-from demur.asking.command import ABSTAINED, ANSWERED, INTERRUPTED, fail
+from demur.asking.exits import ABSTAINED, ANSWERED, INTERRUPTED, fail
 from demur.asking.screen import Screen
 from demur_client import Answer, Client, ConnectionFailedError, DemurError
 from demur_client.request import Options

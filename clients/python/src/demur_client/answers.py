@@ -6,22 +6,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from . import notebook, rethreshold, wording
-from .values import (
-    Aggregation,
-    Claim,
-    ConfidenceSource,
-    Content,
-    Contract,
-    Decision,
-    Granularity,
-    Reason,
-    Samples,
-    Usage,
-)
+from .values import AnswerValues
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(AnswerValues):
     """One reply of the server. True in a condition when it answers, false when it abstains.
 
     `confidence` and `risk_threshold` are probabilities in [0, 1]; `confidence` is None where the model wrote none
@@ -31,39 +20,6 @@ class Answer:
     shown stays. `withheld` holds all that was read if the caller asked with `include_withheld=True` and the operator
     allows it. `created` is in seconds since 1970.
     """
-
-    id: str
-    created: int
-    model: str
-    calibrated: bool
-    contract: Contract
-    granularity: Granularity
-    risk_threshold: float
-    decision: Decision
-    reason: Reason | None
-    answer: str | None
-    confidence: float | None
-    confidence_source: ConfidenceSource
-    aggregation: Aggregation | None
-    text: str | None
-    claims: tuple[Claim, ...]
-    withheld: Content | None
-    raw: str | None
-    samples: Samples | None
-    usage: Usage
-
-    def __bool__(self) -> bool:
-        return self.decision == "answer"
-
-    @property
-    def abstained(self) -> bool:
-        """Whether the answer was withheld."""
-        return not self
-
-    @property
-    def highlighted(self) -> tuple[Claim, ...]:
-        """The claims below the risk threshold."""
-        return tuple(claim for claim in self.claims if claim.highlighted)
 
     def at(self, risk_threshold: float) -> Answer:
         """The same answer at another risk threshold in [0, 1], decided here exactly as the server would.

@@ -7,14 +7,10 @@ keeps its colour, so that it reads in light and dark; doubt is also marked by a 
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING
 
 from .untrusted import clean
-from .values import Claim
+from .values import AnswerValues, Claim
 from .wording import percent, segments, verdict
-
-if TYPE_CHECKING:
-    from .answers import Answer
 
 _BOX = "border-left:4px {line} hsla({hue},70%,45%,.9);padding:.25em .75em;color:inherit;background:transparent"
 _CLAIM = "background:hsla({hue},{saturation}%,50%,.22);border-bottom:2px {line} hsla({hue},{saturation}%,45%,.9)"
@@ -22,7 +18,7 @@ _SIGN = "⚠"
 _DOUBT = "font-size:.75em;font-weight:bold;white-space:nowrap"
 
 
-def html(answer: Answer) -> str:
+def html(answer: AnswerValues) -> str:
     """A `div` with the text, its claims tinted, the doubts with the model's reasons, and the verdict."""
     hue, line = (_hue(answer.confidence), "solid") if answer else (0, "dashed")
     parts: list[str] = []

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 from .errors import RedecideError
-from .values import Claim, ClaimDecision, Content, Reason
+from .values import AnswerValues, Claim, ClaimDecision, Content, Reason
 
-if TYPE_CHECKING:
-    from .answers import Answer
+A = TypeVar("A", bound=AnswerValues)
 
 
-def redecide(answer: Answer, t: float) -> Answer:
+def redecide(answer: A, t: float) -> A:
     """`answer` at the threshold t. See `Answer.at`."""
     t = _checked(t)
     if answer.confidence_source == "none":
@@ -35,7 +34,7 @@ def redecide(answer: Answer, t: float) -> Answer:
     return _answering(answer, t, content)
 
 
-def _reason(answer: Answer, content: Content | None, t: float) -> Reason | None:
+def _reason(answer: AnswerValues, content: Content | None, t: float) -> Reason | None:
     """Why to abstain at t, None to answer; the same order of questions as the server's."""
     if _unanswerable(answer, content) or answer.granularity == "claims":
         return answer.reason
@@ -46,7 +45,7 @@ def _reason(answer: Answer, content: Content | None, t: float) -> Reason | None:
     return "below_threshold" if answer.confidence < t else None
 
 
-def _unanswerable(answer: Answer, content: Content | None) -> bool:
+def _unanswerable(answer: AnswerValues, content: Content | None) -> bool:
     """Whether the model gave no answer at all, which no threshold changes."""
     if answer.reason in ("answer_missing", "idk"):
         return True
@@ -67,7 +66,7 @@ def _mark(claim: Claim, t: float) -> ClaimDecision:
     return "highlight" if claim.confidence is None or claim.confidence < t else "assert"
 
 
-def _answering(answer: Answer, t: float, content: Content) -> Answer:
+def _answering(answer: A, t: float, content: Content) -> A:
     return replace(
         answer,
         risk_threshold=t,
@@ -80,7 +79,7 @@ def _answering(answer: Answer, t: float, content: Content) -> Answer:
     )
 
 
-def _abstaining(answer: Answer, t: float, reason: Reason, content: Content | None) -> Answer:
+def _abstaining(answer: A, t: float, reason: Reason, content: Content | None) -> A:
     """As the server: one sample keeps its text where a stream would have shown it before the decision."""
     read = content or Content(None, answer.text or "", answer.claims)
     live = answer.samples is None and (answer.granularity == "claims" or t <= 0)

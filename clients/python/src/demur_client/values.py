@@ -97,3 +97,41 @@ class Samples:
     stopped_by: str | None
     groups: tuple[Group, ...]
     members: tuple[Member, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerValues:
+    """What one reply of the server holds; `Answer` adds what can be done with it."""
+
+    id: str
+    created: int
+    model: str
+    calibrated: bool
+    contract: Contract
+    granularity: Granularity
+    risk_threshold: float
+    decision: Decision
+    reason: Reason | None
+    answer: str | None
+    confidence: float | None
+    confidence_source: ConfidenceSource
+    aggregation: Aggregation | None
+    text: str | None
+    claims: tuple[Claim, ...]
+    withheld: Content | None
+    raw: str | None
+    samples: Samples | None
+    usage: Usage
+
+    def __bool__(self) -> bool:
+        return self.decision == "answer"
+
+    @property
+    def abstained(self) -> bool:
+        """Whether the answer was withheld."""
+        return not self
+
+    @property
+    def highlighted(self) -> tuple[Claim, ...]:
+        """The claims below the risk threshold."""
+        return tuple(claim for claim in self.claims if claim.highlighted)

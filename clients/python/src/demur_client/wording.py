@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from .untrusted import clean, clean_line
-from .values import Claim
-
-if TYPE_CHECKING:
-    from .answers import Answer
+from .values import AnswerValues, Claim
 
 
 def percent(p: float | None) -> str:
@@ -17,7 +13,7 @@ def percent(p: float | None) -> str:
     return "no confidence" if p is None else f"{100 * p:.4g}%"
 
 
-def plain(answer: Answer) -> str:
+def plain(answer: AnswerValues) -> str:
     """The whole answer as text: its steps with their confidences, then the verdict."""
     pieces = segments(answer.text or "", answer.claims)
     lines = [line for piece, claim in pieces for line in piece_lines(piece, claim)]
@@ -39,7 +35,7 @@ def segments(text: str, claims: tuple[Claim, ...]) -> Iterator[tuple[str, Claim 
         yield text[at:], None
 
 
-def verdict(answer: Answer, sign: str = "?") -> str:
+def verdict(answer: AnswerValues, sign: str = "?") -> str:
     """The answer and how sure the model is, or why there is none; a second line for a model nobody calibrated.
 
     `sign` is what marks a claim in doubt where the answer is shown.
@@ -50,7 +46,7 @@ def verdict(answer: Answer, sign: str = "?") -> str:
     return f"Answer: {clean_line(answer.answer or '')}   ({_assurance(answer, sign)}){remark}"
 
 
-def reason(answer: Answer) -> str:
+def reason(answer: AnswerValues) -> str:
     """Why an answer abstains, as half a sentence."""
     asked = percent(answer.risk_threshold)
     sentences = {
@@ -64,7 +60,7 @@ def reason(answer: Answer) -> str:
     return sentences.get(answer.reason or "", clean_line(answer.reason or "no reason given"))
 
 
-def _assurance(answer: Answer, sign: str) -> str:
+def _assurance(answer: AnswerValues, sign: str) -> str:
     asked = percent(answer.risk_threshold)
     if answer.confidence_source == "none":
         return f"asked to be {asked} sure; this contract states no confidence"
