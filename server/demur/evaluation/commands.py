@@ -26,7 +26,7 @@ BesideOption = Annotated[
     Literal["beyondaime", "aime2024", "aime2025", "simpleqa", "claims"] | None,
     typer.Option(help="Print the paper's own rows beside ours."),
 ]
-RowsArgument = Annotated[Path, typer.Argument(help='Rows as JSON lines (.gz too); "-" reads standard input.')]
+RowsArgument = Annotated[Path, typer.Argument(help='File of rows; "-" reads standard input.')]
 
 WIDE = 110
 

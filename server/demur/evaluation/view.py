@@ -51,8 +51,8 @@ def view(
     card = read_card(folder)
     if not (folder / ROWS).exists():
         raise StoreError(f"{folder}: the run has no rows yet; go on with it by the same demur evaluate command")
-    rows = read_rows(folder / ROWS)
-    claims = read_rows(folder / CLAIMS) if (folder / CLAIMS).exists() else None
+    rows = read_rows(folder / ROWS, beside=True, may_be_empty=True)
+    claims = read_rows(folder / CLAIMS, beside=True, may_be_empty=True) if (folder / CLAIMS).exists() else None
     graded = list(read_graded(folder))
     return RunView(
         name=_name(card),
@@ -70,7 +70,7 @@ def baseline_rows(place: Path | None) -> RowSet | None:
     """The rows of a baseline, given as a run's folder or as a file of rows."""
     if place is None:
         return None
-    return read_rows(place / ROWS if place.is_dir() else place)
+    return read_rows(place / ROWS if place.is_dir() else place, beside=True)
 
 
 def write_metrics(folder: Path, run: RunView) -> None:
@@ -81,7 +81,7 @@ def write_metrics(folder: Path, run: RunView) -> None:
 def _agreement(rows: RowSet | None, labels: Path | None, level: Any) -> Agreement | None:
     if rows is None or labels is None:
         return None
-    people = read_rows(labels, level)
+    people = read_rows(labels, level, beside=True)
     return agreement(rows.rows, people.rows) if people.rows else None
 
 
