@@ -221,7 +221,7 @@ def test_confidences_on_a_scale(tmp_path, scale, values, read):
 @pytest.mark.parametrize(
     ("scale", "values", "message"),
     [
-        ("10", ["3", "85"], "\"confidence\" is '85', above 10: is it the right --scale"),
+        ("10", ["3", "85", "60"], "most confidences are above 10: is it the right --scale"),
         ("percent", ["85%", "0.85"], "write all with the percent sign, or none"),
         ("high", ["1"], "--scale high: write percent, or the top of the scale"),
         ("0.5", ["1"], "--scale 0.5: write percent"),
@@ -231,6 +231,15 @@ def test_a_scale_that_does_not_fit_is_refused(tmp_path, scale, values, message):
     text = "".join(f"{value},1\n" for value in values)
     with pytest.raises(EvaluationError, match=message):
         read_rows(table(tmp_path, "confidence,correct\n" + text), row_format=RowFormat(scale=scale))
+
+
+def test_a_stated_scale_counts_what_is_above_it(tmp_path):
+    path = table(tmp_path, "confidence,correct\n0.5,1\n0.25,1\n336,1\n2.0,0\n")
+    with pytest.raises(RowsFileError, match=r"is '336', above 1: .*or --scale 1 to count such a one as unreadable"):
+        read_rows(path)
+    rows = read_rows(path, row_format=RowFormat(scale="1"))
+    assert rows.count("invalid") == 2
+    assert rows.unreadable == f"{path} line 4: '336'"
 
 
 def test_parquet_rows_of_a_notebook(tmp_path):

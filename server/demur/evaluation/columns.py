@@ -63,7 +63,10 @@ class RowFormat:
     ] = None
     scale: Annotated[
         str | None,
-        typer.Option(metavar="percent|TOP", help="Scale of the confidences: percent, or 10 for 0 to 10. (default: 1)"),
+        typer.Option(
+            metavar="percent|TOP",
+            help="Scale of the confidences: percent, or 10 for 0 to 10. (default: 1, and nothing above)",
+        ),
     ] = None
 
     def column(self, name: Field) -> str | None:

@@ -4,7 +4,7 @@ import math
 import re
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from demur.core.answers import State
 from demur.core.reading import read_probability
@@ -26,18 +26,6 @@ class Stated:
 
     value: float
     form: Form = "number"
-
-
-def scale_of(text: str | None) -> float:
-    """The top of the scale of `--scale`: 100 for "percent", 1 without the option. Raises EvaluationError."""
-    if text is None:
-        return 1.0
-    if text.strip().lower() in ("percent", "%"):
-        return 100.0
-    top = number_in(text)
-    if top is None or not 1 <= top < math.inf:
-        raise EvaluationError(f"--scale {text}: write percent, or the top of the scale, such as 10 or 5")
-    return top
 
 
 def stated(value: Any, top: float = 1.0) -> Stated | None:
@@ -68,17 +56,34 @@ def _finite(value: float | Decimal, form: Form = "number") -> Stated | None:
 class ConfidenceScale:
     """Reads the confidences of one file, on a scale from 0 to `top`.
 
-    What is no number, or below 0, is unreadable and counted; the first of them is named in `unreadable`. What shows
-    that the file is on another scale raises RowsFileError with the option that says so.
+    What is no number on the scale is unreadable and counted; the first of them is named in `unreadable`. Where the
+    caller has not stated the scale, a number above 1 or a percent sign raises RowsFileError with the option that does:
+    the file may be in percent, where a 1 is not certain.
     """
 
     top: float = 1.0
+    is_stated: bool = False
     unreadable: str | None = None
+    _on_it: int = 0
+    _above: int = 0
     _signs: dict[bool, str] = field(default_factory=dict[bool, str])
+
+    @classmethod
+    def of(cls, text: str | None) -> Self:
+        """The scale of the option: "percent", or its top. Raises EvaluationError."""
+        if text is None:
+            return cls()
+        if text.strip().lower() in ("percent", "%"):
+            return cls(100.0, is_stated=True)
+        top = number_in(text)
+        if top is None or not 1 <= top < math.inf:
+            raise EvaluationError(f"--scale {text}: write percent, or the top of the scale, such as 10 or 5")
+        return cls(top, is_stated=True)
 
     def read(self, value: Any, column: str, place: str) -> tuple[float | None, State]:
         """The confidence in [0, 1], if there is one, and the state of it. Raises RowsFileError."""
         if type(value) is float and 0 <= value <= 1 and self.top == 1:
+            self._on_it += 1
             return value, "value"
         if is_missing(value):
             return None, "missing"
@@ -89,26 +94,34 @@ class ConfidenceScale:
             return None, "invalid"
         return p, "value"
 
+    def check(self, file: str) -> None:
+        """Raise RowsFileError where most numbers of the file are above the stated scale."""
+        if self._above > self._on_it:
+            raise RowsFileError(f"{file}: most confidences are above {self.top:g}: is it the right --scale?")
+
     def _share(self, written: Stated, what: str) -> float | None:
         if written.form == "share":
             return written.value
         signed = written.form == "percent"
-        if signed and self.top == 1:
-            raise RowsFileError(f"{what}, a percentage: add --scale percent")
-        if self.top != 1:
+        if self.is_stated:
             self._same_signs(signed, what)
+        elif signed:
+            raise RowsFileError(f"{what}, a percentage: add --scale percent")
         top = 100.0 if signed else self.top
-        if written.value > top * (1 + SLIP):
-            raise RowsFileError(f"{what}, above {top:g}: {self._other_scale()}")
-        return min(written.value / top, 1.0) if written.value >= 0 else None
+        if not 0 <= written.value <= top * (1 + SLIP):
+            self._refuse_or_count(written.value, what)
+            return None
+        self._on_it += 1
+        return min(written.value / top, 1.0)
 
-    def _other_scale(self) -> str:
-        if self.top != 1:
-            return "is it the right --scale? If this one cannot be read, leave it empty"
-        return (
-            "if the confidences are in percent, add --scale percent (or the top of their scale: --scale 10);"
-            " if this one cannot be read, leave it empty"
-        )
+    def _refuse_or_count(self, value: float, what: str) -> None:
+        """A number off the scale."""
+        if value > 1 and not self.is_stated:
+            raise RowsFileError(
+                f"{what}, above 1: add --scale percent if the confidences are in percent (or the top of their scale,"
+                " such as --scale 10), or --scale 1 to count such a one as unreadable"
+            )
+        self._above += value > 0
 
     def _same_signs(self, signed: bool, what: str) -> None:
         """With and without a percent sign in one file: those without may be shares."""

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from demur.core.answers import State
 from demur.evaluation.columns import Columns, RowFormat, listed
-from demur.evaluation.confidences import ConfidenceScale, scale_of
+from demur.evaluation.confidences import ConfidenceScale
 from demur.evaluation.errors import RowsFileError
 from demur.evaluation.rows import Level, Row, RowSet
 from demur.evaluation.values import BadValue, identity, identity_in_text, probability, shown, verdict, whole
@@ -35,15 +35,15 @@ def read_rows(
     """Read a file of rows in any format of `demur.records`; "-" is standard input.
 
     Columns and scale are those of `row_format`, else recognised (see `demur.evaluation.columns`) and 0 to 1. A
-    confidence that is no number on the scale is kept as unreadable and counted; one above the top is refused, because
-    the scale is then another. Without "sample" the rows of a problem are numbered as they come; a row without a problem
-    is a problem of its own. `beside` is for a file beside the one that `row_format` is about, such as a baseline: its
-    columns may have other names, and it may state no confidence.
+    confidence that is no number on the scale is kept as unreadable and counted; one above 1 is refused unless the scale
+    is stated, because it may be another. Without "sample" rows of a problem are numbered as they come; a row without
+    a problem is a problem of its own. `beside` is for a file beside the one that `row_format` is about, such as a
+    baseline: its columns may have other names, and it may state no confidence.
 
     Raises RowsFileError, naming row and field, for what cannot be a row, for the same row twice, for rows of both
     levels when `level` does not choose, and for a file without rows unless it `may_be_empty`.
     """
-    confidences = ConfidenceScale(scale_of(row_format.scale))
+    confidences = ConfidenceScale.of(row_format.scale)
     columns = Columns(row_format, strict=not beside)
     reader = _Reader(columns, confidences, str(path))
     try:
@@ -51,6 +51,7 @@ def read_rows(
             reader.take(record)
     except RecordsError as error:
         raise RowsFileError(str(error)) from None
+    confidences.check(str(path))
     if not reader.rows and not may_be_empty:
         raise RowsFileError(f"{path} holds no rows")
     rows = RowSet(_of_level(reader.rows, level, str(path)), confidences.unreadable, tuple(reader.notes()))
