@@ -8,7 +8,6 @@ import typer
 
 from demur.evaluation.columns import RowFormat
 from demur.evaluation.commands import (
-    BesideOption,
     JsonOption,
     LevelOption,
     MissingOption,
@@ -21,6 +20,7 @@ from demur.evaluation.commands import (
 from demur.evaluation.dataclass_options import with_options
 from demur.evaluation.errors import RowsFileError
 from demur.evaluation.evaluate_command import evaluate
+from demur.evaluation.report_options import ReportOptions
 
 __all__ = ["compare", "evaluate", "metrics", "report"]
 
@@ -99,17 +99,16 @@ def compare(
     screen.print(f"{both.shared:,} shared problems; {both.left_out:,} that only one run has are left out.")
 
 
+@with_options
 def report(
     runs: Annotated[list[Path], typer.Argument(help="Folders of runs.")],
+    *,
     out: Annotated[Path | None, typer.Option(help="Write one report of all of them here.")] = None,
-    missing: MissingOption = "skip",
-    baseline: Annotated[Path | None, typer.Option(help="Run folder or rows whose accuracy must be kept.")] = None,
-    labels: Annotated[Path | None, typer.Option(help="Rows with human verdicts, to check ours against.")] = None,
-    beside: BesideOption = None,
+    options: ReportOptions,
 ) -> None:
     """Write the figures and the report of finished runs again, alone and together, without asking anything."""
     needs("matplotlib", "demur report")
-    from demur.evaluation.finish import Ending, finish
+    from demur.evaluation.finish import finish
 
     with one_line_errors():
-        finish(runs, Ending(missing, baseline, labels, beside), console(), out)
+        finish(runs, options, console(), out)

@@ -8,12 +8,13 @@ from demur.evaluation.asking.crew import Crew, Watcher, describe, key_of
 from demur.evaluation.asking.endpoint import Endpoint
 from demur.evaluation.asking.served import PATH, served_by
 from demur.evaluation.asking.store import Store
+from demur.evaluation.card import Card, now
 from demur.evaluation.grade import Graded, Grades, claim_rows, grade, row_of
 from demur.evaluation.grades_file import write_graded
-from demur.evaluation.job import CLAIMS, FAILURES, RESPONSES, ROWS, Job, api_of
-from demur.evaluation.plan import Card, Plan, now
+from demur.evaluation.job import CLAIMS, FAILURES, RESPONSES, ROWS, Job, endpoint_of
 from demur.evaluation.progress import bar
 from demur.evaluation.rows import Row, write_rows
+from demur.evaluation.run_config import RunConfig
 from demur.evaluation.scaling import chosen_rows
 
 
@@ -43,13 +44,13 @@ class Done:
 
 async def evaluate(job: Job) -> Done:
     """Run a job to its rows. Everything answered so far is kept whatever happens, and is never asked again."""
-    card = Card(job.folder, job.plan)
+    card = Card(job)
     card.open()
     failures, dropped = await ask(job, card)
     grades = await grade(job)
     write_graded(job.folder, grades.outputs)
-    write_rows(job.folder / ROWS, rows_of(job.plan, grades.outputs))
-    if job.plan.granularity == "claims":
+    write_rows(job.folder / ROWS, rows_of(job.config, grades.outputs))
+    if job.config.granularity == "claims":
         write_rows(job.folder / CLAIMS, (row for one in grades.outputs for row in claim_rows(one)))
     card.save(
         finished=now(),
@@ -61,18 +62,18 @@ async def evaluate(job: Job) -> Done:
     return Done(grades, failures, dropped)
 
 
-def rows_of(plan: Plan, graded: list[Graded]) -> list[Row]:
+def rows_of(config: RunConfig, graded: list[Graded]) -> list[Row]:
     """One row an output, or one a question where one of its samples is to be chosen on this side."""
-    if plan.selection is not None and plan.api == "chat":
-        return chosen_rows(graded, plan.selection)
+    if config.selection is not None and config.api == "chat":
+        return chosen_rows(graded, config.selection)
     return [row_of(one) for one in graded]
 
 
-async def _meet(plan: Plan, card: Card, endpoint: Endpoint, watcher: Watcher) -> None:
+async def _meet(config: RunConfig, card: Card, endpoint: Endpoint, watcher: Watcher) -> None:
     """Put the served model on the card, before its answers join those of an earlier start."""
-    if plan.api != "answers":
+    if config.api != "answers":
         return
-    served = await served_by(endpoint, plan.model, plan.contract)
+    served = await served_by(endpoint, config.model, config.contract)
     if served is None:
         watcher.note(f"{endpoint.client.base_url}{PATH} does not say which model is served: a change is not noticed")
     else:
@@ -81,17 +82,17 @@ async def _meet(plan: Plan, card: Card, endpoint: Endpoint, watcher: Watcher) ->
 
 async def ask(job: Job, card: Card) -> tuple[dict[Key, str], bool]:
     """Ask what the store does not hold yet; the questions without an answer, and whether a record was half-written."""
-    endpoint, started = job.access.endpoint(), time.monotonic()
+    endpoint, started = endpoint_of(job.config), time.monotonic()
     with Store(job.folder / RESPONSES) as store:
         known = {key_of(stored) for stored in store.records()}
-        asks = list(job.plan.asks(job.loaded))
+        asks = list(job.asks())
         missing = [one for one in asks if one.key not in known]
         try:
             async with endpoint.client:
                 with bar("asking", len(asks), len(asks) - len(missing)) as watcher:
-                    crew = Crew(endpoint, api_of(job.plan), store, watcher, job.access.concurrency)
+                    crew = Crew(endpoint, job.api, store, watcher, job.config.concurrency)
                     if missing:
-                        await _meet(job.plan, card, endpoint, watcher)
+                        await _meet(job.config, card, endpoint, watcher)
                     await crew.ask(missing)
         finally:
             card.save(seconds_asking=round(card.fields["seconds_asking"] + time.monotonic() - started, 3))

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from demur.core.metrics import Missing
+from demur.evaluation.card import read_card
 from demur.evaluation.errors import StoreError
 from demur.evaluation.grade import Graded
 from demur.evaluation.grades_file import read_graded
 from demur.evaluation.job import CLAIMS, ROWS
 from demur.evaluation.judging.labels import Agreement, agreement
-from demur.evaluation.plan import read_card
 from demur.evaluation.results import Results, score
 from demur.evaluation.row_files import read_rows
 from demur.evaluation.rows import RowSet

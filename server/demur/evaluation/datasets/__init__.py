@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from demur.evaluation.datasets.aime import AIME2024, AIME2025, BEYOND_AIME
 from demur.evaluation.datasets.anything import anything
@@ -31,6 +32,17 @@ class Loaded:
     source: str
     sha256: str
     merged: int
+
+    def recorded(self) -> dict[str, Any]:
+        """What the card of a run over these questions says of them."""
+        return {
+            "dataset": self.dataset.name,
+            "source": self.source,
+            "sha256": self.sha256,
+            "questions": len(self.questions),
+            "domain": self.dataset.domain,
+            "grader": self.dataset.grader,
+        }
 
 
 def load(

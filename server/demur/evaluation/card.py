@@ -1,85 +1,40 @@
-"""What one run does: the settings that decide its answers, and the run card that keeps them."""
+"""The run card: the settings that decide the answers of a run, kept beside them."""
 
 import json
 import platform
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import demur
-from demur.core.answers import Aggregation, Contract, Granularity
-from demur.core.selection import SelectionRule
-from demur.evaluation.asking.base import Ask, Key
 from demur.evaluation.asking.served import Served
-from demur.evaluation.datasets import GraderName, Loaded
 from demur.evaluation.errors import StoreError
-from demur.prompts import Domain, prompt_hash
-
-ApiName = Literal["answers", "chat"]
+from demur.evaluation.field_marks import growing, recorded
+from demur.evaluation.job import Job
+from demur.evaluation.run_config import RunConfig
+from demur.prompts import prompt_hash
 
 LIBRARIES = "numpy", "httpx", "math-verify", "scikit-learn", "matplotlib"
 
-GROWS = frozenset({"questions", "limit", "samples", "risk_thresholds", "base_url"})
-"""A run may be gone on with more of these, and from another address."""
 
+def plan_of(job: Job) -> dict[str, Any]:
+    """Everything that decides what is asked and how it is graded. Another plan needs another folder.
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """Everything that decides what is asked and how it is graded. Another plan needs another folder."""
-
-    dataset: str
-    source: str
-    sha256: str
-    questions: int
-    limit: int | None
-    domain: Domain
-    grader: GraderName
-    base_url: str
-    api: ApiName
-    model: str | None
-    contract: Contract
-    granularity: Granularity
-    aggregation: Aggregation | None
-    confidence_source: str | None
-    samples: int
-    selection: SelectionRule | None
-    risk_thresholds: tuple[float, ...]
-    temperature: float | None
-    top_p: float | None
-    max_tokens: int | None
-    seed: int | None
-    extra: dict[str, Any]
-    judge: str | None
-    judge_sees_confidence: bool
-
-    def as_dict(self) -> dict[str, Any]:
-        """For the run card. The prompt is named by its hash where it is built on this side."""
-        prompt = prompt_hash(self.contract, self.domain) if self.api == "chat" else None
-        return asdict(self) | {"risk_thresholds": list(self.risk_thresholds), "prompt": prompt}
-
-    def asks(self, loaded: Loaded) -> Iterator[Ask]:
-        """Every request of the run, the first sample of all questions before the second of any.
-
-        A run that is stopped early has then seen every question as often as possible.
-        """
-        thresholds = self.risk_thresholds if self.contract == "explicit_risk" else (None,)
-        once = self.selection is not None and self.api == "answers"
-        for sample in range(1 if once else self.samples):
-            for question in loaded.questions:
-                for t in thresholds:
-                    yield Ask(Key(question.id, sample, t), question.text)
+    The prompt is named by its hash where it is built on this side.
+    """
+    config, loaded = job.config, job.loaded
+    prompt = prompt_hash(config.contract, loaded.dataset.domain) if config.api == "chat" else None
+    return {**loaded.recorded(), **recorded(config), "prompt": prompt}
 
 
 class Card:
     """The run card: plan, versions, times and totals, as `run.json` in the folder of the run."""
 
-    def __init__(self, folder: Path, plan: Plan) -> None:
-        self.path = folder / "run.json"
+    def __init__(self, job: Job) -> None:
+        self.path = job.folder / "run.json"
         self.fields: dict[str, Any] = {
-            "plan": plan.as_dict(),
+            "plan": plan_of(job),
             "versions": versions(),
             "started": now(),
             "seconds_asking": 0.0,
@@ -128,8 +83,9 @@ def read_card(folder: Path) -> dict[str, Any]:
 
 def refuse_other(earlier: dict[str, Any], plan: dict[str, Any], folder: Path) -> None:
     """Raise StoreError unless the folder holds answers to this plan, or to a smaller one of its kind."""
+    may_grow = growing(RunConfig) | {"questions"}
     for name, value in plan.items():
-        if name not in GROWS and earlier.get(name) != value:
+        if name not in may_grow and earlier.get(name) != value:
             raise StoreError(
                 f"{folder} holds answers of another run: {name} was {earlier.get(name)!r} and is {value!r};"
                 " give another --out"
