@@ -78,7 +78,7 @@ def messages(
 
 
 def prompt_hash(contract: Contract, domain: Domain = "general") -> str:
-    """Twelve hex digits that change when the wording does: for run cards and model cards."""
+    """Twelve hex digits that change when the wording does: for run manifests and model cards."""
     return hashlib.sha256((_TASK[domain] + "\0" + _TEMPLATES[contract]).encode()).hexdigest()[:12]
 
 

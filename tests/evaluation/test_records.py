@@ -11,7 +11,7 @@ import threading
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from demur.records import RecordsError, read_records
@@ -126,7 +126,8 @@ def test_a_single_row_is_no_table(tmp_path):
         (b"PAR1 but not really", "rows.parquet", "damaged Parquet"),
         (gzip.compress(b"a,b\n1,2\n")[:-9], "rows.gz", "ended before the end-of-stream"),
         (gzip.compress(b"a,b\n1,2\n" * 99)[:20] + b"x" * 50, "rows.gz", r"rows\.gz: "),
-        ("ü" * 9 + ",b\n1,2\n3,", "rows", "line 3: 2 fields|"),
+        ('a,b\n1,2\n3,"4\n5,6\n', "rows", "line 3: not a table: .*quotes inside a field are written twice"),
+        ('a\tb\n"so" he said\t2\n', "rows", "line 2: not a table: .*quotes inside a field are written twice"),
         (
             ("ü" * 9 + ",b\n1,2\n").encode() + b"3,\xff\n",
             "rows",
@@ -138,9 +139,6 @@ def test_a_single_row_is_no_table(tmp_path):
 )
 def test_what_is_broken_is_said_with_its_place_and_the_fix(tmp_path, content, name, message):
     path = stored(tmp_path, content, name)
-    if message.endswith("|"):
-        assert len(values(path)) == 2
-        return
     with pytest.raises(RecordsError, match=message):
         values(path)
 
@@ -163,6 +161,7 @@ def test_a_large_file_streams(tmp_path):
     records.close()
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=200))
 def test_no_bytes_raise_anything_else(tmp_path_factory, data):
     path = tmp_path_factory.getbasetemp() / "any-bytes"
@@ -171,6 +170,7 @@ def test_no_bytes_raise_anything_else(tmp_path_factory, data):
         values(path)
 
 
+@settings(deadline=None)
 @given(st.lists(st.dictionaries(st.text(min_size=1), st.text() | st.integers() | st.none(), min_size=1), min_size=1))
 def test_json_lines_come_back_as_they_were(tmp_path_factory, rows):
     path = tmp_path_factory.getbasetemp() / "any-rows"

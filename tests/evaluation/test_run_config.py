@@ -7,15 +7,15 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from demur.evaluation.card import plan_of
 from demur.evaluation.dataclass_options import with_options
 from demur.evaluation.datasets import load
 from demur.evaluation.evaluate_command import evaluate
 from demur.evaluation.field_marks import SENT, growing, recorded
 from demur.evaluation.job import job_of, request_of
 from demur.evaluation.run_config import SAMPLING, RunConfig, option
+from demur.evaluation.run_manifest import plan_of
 
-ON_THE_CARD = {
+ON_THE_MANIFEST = {
     "dataset", "source", "sha256", "questions", "limit", "domain", "grader", "base_url", "api", "model", "contract",
     "granularity", "aggregation", "confidence_source", "samples", "selection", "risk_thresholds", "temperature",
     "top_p", "max_tokens", "seed", "extra", "judge", "judge_sees_confidence", "prompt",
@@ -48,10 +48,10 @@ def test_a_request_field_is_one_line():
     assert "Less of the same." in CliRunner().invoke(app, ["--help"]).output
 
 
-def test_the_card_keeps_its_names(sums, tmp_path):
+def test_the_manifest_keeps_its_names(sums, tmp_path):
     job = job_of(RunConfig(str(sums(2))), load(str(sums(2))), tmp_path)
     plan = plan_of(job)
-    assert set(plan) == ON_THE_CARD
+    assert set(plan) == ON_THE_MANIFEST
     assert (plan["dataset"], plan["questions"], plan["granularity"], plan["risk_thresholds"]) == (
         "sums.jsonl", 2, "response", [],
     )  # fmt: skip

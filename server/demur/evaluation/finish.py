@@ -32,6 +32,6 @@ def finish(folders: Sequence[Path], options: ReportOptions, console: Console, ou
         console.print(f"report: {written}", soft_wrap=True)
         runs.append(run)
     if len(runs) > 1 or out is not None:
-        together = out or folders[0].parent / REPORT
-        console.print(f"report of all runs: {write(together, runs, beside=options.beside)}", soft_wrap=True)
+        joint = out or folders[0].parent / REPORT
+        console.print(f"report of all runs: {write(joint, runs, beside=options.beside)}", soft_wrap=True)
     return runs

@@ -1,4 +1,4 @@
-"""How figures are put into words: one place for the terminal, the report and the comparison."""
+"""Figures, intervals and verdicts as text: one place for the terminal, the report and the comparison."""
 
 from demur.core.metrics import Check, Estimate
 from demur.evaluation.results import Results

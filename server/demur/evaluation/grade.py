@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from demur.evaluation.asking.base import Key, Output
 from demur.evaluation.asking.store import Store
+from demur.evaluation.bounded_gather import bounded_gather
 from demur.evaluation.datasets import Question
 from demur.evaluation.job import VERDICTS, Job, judge_endpoint_of
 from demur.evaluation.judging import claims as claim_judge
@@ -15,7 +16,6 @@ from demur.evaluation.judging.judge import Judge
 from demur.evaluation.progress import bar
 from demur.evaluation.rows import Row
 from demur.evaluation.run_config import RunConfig
-from demur.evaluation.together import together
 
 WITHOUT_JUDGE = 4
 """Outputs graded at once where nothing has to be waited for but the formula worker."""
@@ -64,7 +64,7 @@ async def grade(job: Job) -> Grades:
                 graded[key] = Graded(key, question, output, verdict, claims, group)
                 progress.advance()
 
-            await together(outputs, one, WITHOUT_JUDGE if judge is None else config.judge_concurrency)
+            await bounded_gather(outputs, one, WITHOUT_JUDGE if judge is None else config.judge_concurrency)
     ordered = [graded[key] for key, _, _ in outputs]
     if judge is None:
         return Grades(ordered)

@@ -8,8 +8,8 @@ from pathlib import Path
 from demur.evaluation.asking.answers import AnswersApi
 from demur.evaluation.asking.base import Api, Ask, Key, Output, Request
 from demur.evaluation.asking.chat import ChatApi
-from demur.evaluation.asking.crew import key_of
 from demur.evaluation.asking.endpoint import Endpoint, connect
+from demur.evaluation.asking.runner import key_of
 from demur.evaluation.asking.store import read_records
 from demur.evaluation.datasets import Loaded, Question
 from demur.evaluation.field_marks import SENT, SENT_TO_DEMUR, sent

@@ -97,10 +97,11 @@ class _Reader:
             yield f"{'No row names a problem' if every else some}: each is a problem of its own."
 
     def _problem(self, record: Record, fields: dict[str, Any], column: str | None, t: float | None) -> Hashable:
-        parse = identity if record.is_typed else identity_in_text
-        found = column and _parsed(parse, fields, column, record.place, "; name another column with --problem COLUMN")
-        if found is not None:
-            return found
+        if column is not None:
+            parse = identity if record.is_typed else identity_in_text
+            found = _parsed(parse, fields, column, record.place, "; name another column with --problem COLUMN")
+            if found is not None:
+                return found
         if t is not None:
             raise RowsFileError(
                 f'{record.place}: "problem" must be there with a "risk_threshold": what a problem came to at one'
@@ -115,7 +116,10 @@ class _Reader:
             sample = self._counts.get(about, 0)
             self._counts[about] = sample + 1
         if (*about, sample) in self._seen:
-            raise RowsFileError(f"{place}: problem {about[0]!r}, sample {sample} is there twice")
+            raise RowsFileError(
+                f"{place}: problem {shown(about[0])}, sample {sample} is there twice; number the samples of a problem"
+                ' in "sample", or leave that out'
+            )
         self._seen.add((*about, sample))
         return sample
 

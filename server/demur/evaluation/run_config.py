@@ -1,5 +1,5 @@
-"""The settings of one run, each written once: the command line, the run card, the resume check and the requests are
-derived from the fields and what is marked on them."""
+"""The settings of one run, each written once: the command line, the run manifest, the resume check and the requests
+are derived from the fields and what is marked on them."""
 
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
@@ -27,9 +27,9 @@ def option(heading: str, text: str, **more: Any) -> Any:
 class RunConfig:
     """What one run asks of which model, and how it grades the answers. None leaves a choice to the endpoint.
 
-    A field is an option of `demur evaluate` by its `typer` annotation. It is recorded on the run card, and may not be
-    another when the run goes on, unless its marks say otherwise (`demur.evaluation.field_marks`). `dataset`, `domain`
-    and `grader` are recorded as what they were resolved to. `model` is one of those that the command names.
+    A field is an option of `demur evaluate` by its `typer` annotation. It is recorded in the run manifest, and may not
+    be another when the run goes on, unless its marks say otherwise (`demur.evaluation.field_marks`). `dataset`,
+    `domain` and `grader` are recorded as what they were resolved to. `model` is one of those that the command names.
     """
 
     dataset: Annotated[

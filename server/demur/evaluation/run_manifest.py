@@ -1,4 +1,4 @@
-"""The run card: the settings that decide the answers of a run, kept beside them."""
+"""The run manifest: the settings that decide the answers of a run, kept beside them."""
 
 import json
 import platform
@@ -28,8 +28,8 @@ def plan_of(job: Job) -> dict[str, Any]:
     return {**loaded.recorded(), **recorded(config), "prompt": prompt}
 
 
-class Card:
-    """The run card: plan, versions, times and totals, as `run.json` in the folder of the run."""
+class RunManifest:
+    """The run manifest: plan, versions, times and totals, as `run.json` in the folder of the run."""
 
     def __init__(self, job: Job) -> None:
         self.path = job.folder / "run.json"
@@ -41,9 +41,9 @@ class Card:
         }
 
     def open(self) -> None:
-        """Take up the card of an earlier start of the same run, or begin one. Raises StoreError for another run."""
+        """Take up the manifest of an earlier start of the same run, or begin one. Raises StoreError for another run."""
         if self.path.exists():
-            earlier = read_card(self.path.parent)
+            earlier = read_manifest(self.path.parent)
             refuse_other(earlier["plan"], self.fields["plan"], self.path.parent)
             self.fields |= {key: earlier[key] for key in ("started", "seconds_asking", "served") if key in earlier}
         self.save()
@@ -63,7 +63,7 @@ class Card:
         self.save(served={name: value or earlier.get(name) for name, value in served.items()})
 
     def save(self, **fields: Any) -> None:
-        """Write the card, with these fields added, so that a kill leaves the old one or the new one."""
+        """Write the manifest, with these fields added, so that a kill leaves the old one or the new one."""
         self.fields |= fields
         self.path.parent.mkdir(parents=True, exist_ok=True)
         beside = self.path.with_suffix(".json.new")
@@ -71,8 +71,8 @@ class Card:
         beside.replace(self.path)
 
 
-def read_card(folder: Path) -> dict[str, Any]:
-    """The run card of a folder. Raises StoreError where there is none."""
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The run manifest of a folder. Raises StoreError where there is none."""
     try:
         return json.loads((folder / "run.json").read_text(encoding="utf-8"))
     except OSError:
@@ -104,5 +104,5 @@ def versions() -> dict[str, str]:
 
 
 def now() -> str:
-    """The time for a card."""
+    """The time for a manifest."""
     return datetime.now(UTC).isoformat(timespec="seconds")

@@ -8,9 +8,18 @@ from rich.console import Console
 from rich.table import Table
 
 from demur.core.metrics import METRICS, Difference, Estimate
+from demur.evaluation.formatting import (
+    ARROWS,
+    OBJECTIVES,
+    bound_of,
+    clear,
+    counts_of,
+    interval_of,
+    value_of,
+    verdict_of,
+)
 from demur.evaluation.results import Results
 from demur.evaluation.scaling import Scaling
-from demur.evaluation.words import ARROWS, OBJECTIVES, bound_of, clear, counts_of, interval_of, value_of, verdict_of
 
 SHOWN_THRESHOLDS = 11
 

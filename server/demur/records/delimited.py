@@ -46,13 +46,18 @@ def delimited_records(text: TextIO, name: str) -> Iterator[Record]:
 
 
 def _cells(text: TextIO, name: str) -> Iterator[tuple[int, list[str]]]:
-    """The lines with any content, split, and the number of the first line of each."""
+    """The lines with any content, split, and the number of the first line of each.
+
+    Quotes are read strictly: one that is never closed would swallow the rows behind it.
+    """
     csv.field_size_limit(LONGEST_FIELD)
     skipped, first = _first_line(text)
     declared = _DECLARED.fullmatch(first)
     delimiter = declared[1] if declared else delimiter_of(first) or ","
     skipped += 1 if declared else 0
-    table = csv.reader(text if declared else chain([first], text), delimiter=delimiter, skipinitialspace=True)
+    table = csv.reader(
+        text if declared else chain([first], text), delimiter=delimiter, skipinitialspace=True, strict=True
+    )
     number = skipped + 1
     try:
         for cells in table:
@@ -60,7 +65,9 @@ def _cells(text: TextIO, name: str) -> Iterator[tuple[int, list[str]]]:
                 yield number, cells
             number = skipped + table.line_num + 1
     except csv.Error as error:
-        raise RecordsError(f"{name} line {number}: not a table: {error}") from None
+        raise RecordsError(
+            f"{name} line {number}: not a table: {error}; quotes inside a field are written twice"
+        ) from None
 
 
 def _first_line(text: TextIO) -> tuple[int, str]:

@@ -34,7 +34,7 @@ class Loaded:
     merged: int
 
     def recorded(self) -> dict[str, Any]:
-        """What the card of a run over these questions says of them."""
+        """What the manifest of a run over these questions says of them."""
         return {
             "dataset": self.dataset.name,
             "source": self.source,

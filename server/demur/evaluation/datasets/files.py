@@ -19,7 +19,7 @@ def read_file(path: Path) -> list[dict[str, Any]]:
 
 
 def fingerprint(paths: Iterable[Path]) -> str:
-    """Twelve hex digits that change when a byte of the files does: for the run card."""
+    """Twelve hex digits that change when a byte of the files does: for the run manifest."""
     digest = hashlib.sha256()
     for path in paths:
         digest.update(path.read_bytes())
