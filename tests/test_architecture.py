@@ -55,6 +55,10 @@ def imports(path: Path) -> set[str]:
             "core",
             ("demur.engine", "demur.answering", "demur.api", "demur.evaluation", "demur.prompts", "demur_training"),
         ),
+        (
+            "records",
+            ("demur.api", "demur.answering", "demur.core", "demur.engine", "demur.evaluation", "demur_client"),
+        ),
         ("engine", ("demur.answering", "demur.api", "demur.evaluation", "demur_training")),
         ("answering", ("demur.api", "demur.evaluation", "demur_training", "fastapi", "vllm")),
         ("evaluation", ("demur.api", "demur.answering", "demur_client", "demur_training", "vllm")),

@@ -58,7 +58,7 @@ def messages(
 
 
 def prompt_hash(contract: ContractName, domain: Domain = "general") -> str:
-    """Twelve hex digits that change when the wording does: for run cards and model cards."""
+    """Twelve hex digits that change when the wording does: for run manifests and model cards."""
     return hashlib.sha256((_TASK[domain] + "\0" + CONTRACTS[contract].template).encode()).hexdigest()[:12]
 
 

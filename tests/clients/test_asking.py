@@ -261,6 +261,26 @@ def test_a_file_of_questions_is_answered(command: Command, tmp_path: Path) -> No
     assert "mean confidence 0.775 over 2" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("questions.csv", "id,question\r\n7,response-answer\r\n"),
+        ("questions.tsv", "Id\tprompt\nx\tresponse-answer\n"),
+        ("questions.json", '[{"id": 7.0, "question": "response-answer"}]'),
+        ("questions.json", '["response-answer"]'),
+    ],
+)
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_questions_come_in_any_format(command: Command, tmp_path: Path, name: str, text: str, encoding: str) -> None:
+    file = tmp_path / name
+    file.write_text(text, encoding=encoding, newline="")
+    result = command("--file", str(file), "--out", str(tmp_path / "answers.jsonl"))
+    assert result.exit_code == 0, result.output
+    (answer,) = rows(tmp_path / "answers.jsonl")
+    assert answer["question"] == "response-answer"
+    assert str(answer["id"]) in ("7", "None")
+
+
 def test_failures_are_written_and_counted(command: Command, tmp_path: Path) -> None:
     file = questions_file(tmp_path, "response-answer", "refused")
     result = command("--file", str(file), "--out", str(tmp_path / "answers.jsonl"))

@@ -58,18 +58,18 @@ def test_a_demur_server_is_asked_at_threshold_zero(evaluate, host, tmp_path):
     assert [row.correct for row in read_rows(tmp_path / "run" / "rows.jsonl").rows] == [k % 3 > 0 for k in range(12)]
 
 
-def test_the_run_card_says_how_it_was_made_and_keeps_the_key_out(evaluate, tmp_path, host):
+def test_the_run_manifest_says_how_it_was_made_and_keeps_the_key_out(evaluate, tmp_path, host):
     result = evaluate(*CHAT, "--api-key", "sk-very-secret", "--extra-body", '{"top_k": -1}')
     assert result.exit_code == 0, result.output
     assert host.headers[0]["authorization"] == "Bearer sk-very-secret"
     text = (tmp_path / "run" / "run.json").read_text(encoding="utf-8")
-    card = json.loads(text)
-    assert card["plan"]["model"] == "m"
-    assert card["plan"]["extra"] == {"top_k": -1}
-    assert len(card["plan"]["prompt"]) == 12
-    assert card["versions"]["demur"]
-    assert card["responses"] == 12
-    assert card["completion_tokens"] > 0
+    manifest = json.loads(text)
+    assert manifest["plan"]["model"] == "m"
+    assert manifest["plan"]["extra"] == {"top_k": -1}
+    assert len(manifest["plan"]["prompt"]) == 12
+    assert manifest["versions"]["demur"]
+    assert manifest["responses"] == 12
+    assert manifest["completion_tokens"] > 0
     for path in (tmp_path / "run").iterdir():
         content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
         assert b"very-secret" not in content, path.name
@@ -176,8 +176,8 @@ def test_a_server_that_shows_no_withheld_text_is_asked_without(evaluate, host, t
 def test_a_run_is_not_gone_on_with_another_model(evaluate, host, tmp_path):
     host.troubles = {"4": deque(["400"])}
     assert evaluate().exit_code == 1
-    card = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))
-    assert card["served"] == {
+    manifest = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))
+    assert manifest["served"] == {
         "name": "demur-test",
         "recipe": "r1",
         "base": None,

@@ -70,7 +70,7 @@ def test_aime(tmp_path, name):
     assert [(question.id, question.gold) for question in loaded.questions] == [("60", ("204",)), ("1", ("9",))]
 
 
-@pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz", ".json", ".csv", ".parquet"])
+@pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz", ".json", ".csv", ".tsv", ".parquet", ""])
 def test_any_file_of_questions_and_answers(tmp_path, suffix):
     rows = [{"question": "one?", "answer": "1"}, {"question": "two, or “three”?", "answer": "2"}]
     path = tmp_path / f"mine{suffix}"
@@ -78,6 +78,8 @@ def test_any_file_of_questions_and_answers(tmp_path, suffix):
         pq.write_table(pa.Table.from_pylist(rows), path)
     elif suffix == ".csv":
         path.write_text('question,answer\none?,1\n"two, or “three”?",2\n', encoding="utf-8")
+    elif suffix == ".tsv":
+        path.write_text("question\tanswer\none?\t1\ntwo, or “three”?\t2\n", encoding="utf-16")
     elif suffix == ".json":
         path.write_text(json.dumps(rows), encoding="utf-8")
     else:

@@ -15,6 +15,8 @@ from demur.evaluation.asking.base import Ask, BadReply, Key, Request
 from demur.evaluation.asking.chat import ChatApi, content_of
 from demur.evaluation.asking.endpoint import Endpoint, GaveUp, connect
 from demur.evaluation.errors import EndpointError
+from demur.evaluation.job import request_of
+from demur.evaluation.run_config import RunConfig
 
 
 def play(*responses, retries=6):
@@ -83,7 +85,7 @@ def test_addresses_as_people_write_them():
     assert proxied.headers["authorization"] == "Bearer key"
 
 
-NO_CHOICE = Request(None, None, None, None, None)
+NO_CHOICE = Request({})
 
 
 def chat_output(text, contract="response", **choice):
@@ -105,7 +107,7 @@ def test_chat_replies_are_read_as_the_server_reads_them():
 
 def test_the_contract_is_in_the_prompt():
     ask = Ask(Key("q", 0, 0.75), "Why?")
-    body = ChatApi(Request("m", 1.0, None, 9, 3), "explicit_risk").body(ask)
+    body = ChatApi(Request({"model": "m", "temperature": 1.0, "max_tokens": 9, "seed": 3}), "explicit_risk").body(ask)
     assert "75 percent" in body["messages"][0]["content"]
     assert {key: body[key] for key in body if key != "messages"} == {
         "model": "m",
@@ -116,8 +118,16 @@ def test_the_contract_is_in_the_prompt():
 
 
 def test_choosing_among_samples_is_left_to_the_server():
-    api = AnswersApi(NO_CHOICE, "claims", "product", "critic", 8, "majconf")
-    assert api.body(Ask(Key("q", 0, None), "Why?")) == {
+    config = RunConfig(
+        "questions",
+        contract="claims",
+        granularity="claims",
+        aggregation="product",
+        confidence_source="critic",
+        samples=8,
+        selection="majconf",
+    )
+    assert AnswersApi(request_of(config)).body(Ask(Key("q", 0, None), "Why?")) == {
         "question": "Why?",
         "risk_threshold": 0.0,
         "include_raw": True,
@@ -153,7 +163,7 @@ def test_an_unreadable_confidence_in_the_chosen_group_is_told_from_a_missing_one
 @pytest.mark.parametrize("body", [None, [], {}, {"choices": []}, {"decision": "answer", "answer": "1", "claims": [{}]}])
 def test_what_is_no_answer_object_is_said_so(body):
     with pytest.raises(BadReply):
-        AnswersApi(NO_CHOICE, "response").output(body)
+        AnswersApi(NO_CHOICE).output(body)
 
 
 VECTORS = Path(__file__).parent.parent / "vectors" / "replies"

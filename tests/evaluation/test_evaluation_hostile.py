@@ -12,7 +12,7 @@ from demur.evaluation.asking.endpoint import Endpoint, GaveUp, connect
 from demur.evaluation.errors import EndpointError
 from hostile_host import HostileHost, endless, hostile, silent, status
 
-NO_CHOICE = Request(None, None, None, None, None)
+NO_CHOICE = Request({})
 GOOD = {"decision": "answer", "answer": "4", "confidence": 0.5, "usage": {"completion_tokens": 3}}
 KINDS = {
     "a reply without end": endless(b"HTTP/1.1 200 OK\r\n\r\n", b'{"choices": ['),

@@ -1,5 +1,6 @@
 """`demur metrics` as a person runs it."""
 
+import gzip
 import json
 import random
 from pathlib import Path
@@ -122,3 +123,87 @@ def test_explicit_risk_rows_are_scored_by_threshold(tmp_path):
     assert [line["risk_threshold"] for line in wire["thresholds"]] == [0.0, 0.5, 0.9]
     assert wire["thresholds"][0]["accuracy"] == 0.75
     assert wire["snr_gain"]["value"] is not None
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp1252"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_table_as_people_have_it(tmp_path, encoding, packed):
+    draw = random.Random(1)
+    lines = [f"{draw.random():.2f};{draw.choice(['True', 'False'])};é{k}" for k in range(50)]
+    data = "\n".join(["prob;label;note", *lines]).encode(encoding)
+    path = tmp_path / "rows"
+    path.write_bytes(gzip.compress(data) if packed else data)
+    result = run(path)
+    assert result.exit_code == 0, result.output
+    assert "50 rows about 50 problems." in result.output
+    assert "No row names a problem: each is a problem of its own." in result.output
+    notes = json.loads(run(path, "--json").output)["notes"]
+    assert notes[0].startswith('Read "prob" as confidence, "label" as correct;')
+
+
+def test_equal_confidences_gain_nothing_and_lose_nothing(tmp_path):
+    for p in ("0.1", "0.3", "0.7"):
+        path = tmp_path / "rows.csv"
+        path.write_text("confidence,correct\n" + f"{p},1\n{p},0\n{p},1\n" * 7, encoding="utf-8")
+        output = run(path).output
+        assert "-0.000" not in output
+        assert next(line for line in output.splitlines() if "SNR-gain" in line).split()[2] == "0.000"
+
+
+@pytest.mark.parametrize("text", ["", "[]", "confidence,correct\n"])
+def test_no_rows_is_an_error(text):
+    result = run("-", stdin=text)
+    assert (result.exit_code, result.output) == (1, "error: - holds no rows\n")
+
+
+def test_no_rows_of_the_chosen_level_is_an_error(rows):
+    result = run(rows, "--level", "claims")
+    assert result.exit_code == 1
+    assert "holds no rows for --level claims" in result.output
+
+
+def test_percent_needs_the_option(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("confidence,correct\n1,0\n90,1\n20,0\n", encoding="utf-8")
+    refused = run(path)
+    assert refused.exit_code == 1
+    assert "rows.csv line 3: \"confidence\" is '90'" in refused.output
+    assert "--scale percent" in refused.output
+    wire = json.loads(run(path, "--scale", "percent", "--json").output)
+    assert wire["mean_confidence"]["value"] == pytest.approx(0.37)
+
+
+def test_columns_are_named(tmp_path):
+    path = tmp_path / "rows.tsv"
+    path.write_text("a\tb\tc\n0.9\tyes\tx\n0.8\tno\tx\n", encoding="utf-8")
+    result = run(path, "--confidence", "a", "--correct", "b", "--problem", "c", "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.output)["accuracy"]["value"] == 0.5
+
+
+JUNK = [
+    "\x00\x01",
+    "{",
+    "[",
+    '{"a":',
+    "a,b\n1\n",
+    "a,a\n1,2\n",
+    "0.5,1\n0.2,0\n",
+    '"x',
+    "[1, 2]",
+    "[[1]]",
+    "null",
+    "7",
+    "x",
+]
+
+
+@pytest.mark.parametrize("text", JUNK)
+@pytest.mark.parametrize("name", ["rows.csv", "rows.jsonl", "rows.json", "rows.parquet", "rows.csv.gz", "rows"])
+def test_what_holds_no_rows_is_one_line(tmp_path, text, name):
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    result = run(path)
+    assert result.exit_code == 1
+    assert result.output.startswith("error: ")
+    assert len(result.output.splitlines()) == 1

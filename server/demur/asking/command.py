@@ -30,7 +30,11 @@ def ask(
     no_color: Annotated[bool, typer.Option("--no-color", help="No colour, as with NO_COLOR set.")] = False,
     file: Annotated[
         Path | None,
-        typer.Option(exists=True, dir_okay=False, help='Questions, JSON Lines: "question" or "messages"; "id".'),
+        typer.Option(
+            exists=True,
+            dir_okay=False,
+            help='Questions, JSON Lines, JSON, CSV or Parquet: "question" or "messages"; "id".',
+        ),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(dir_okay=False, help="Where the answers to --file go. Run again to go on.")

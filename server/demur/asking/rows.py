@@ -1,4 +1,4 @@
-"""Questions and answers in files: JSON Lines in, JSON Lines out, and where an interrupted run goes on."""
+"""Questions and answers in files: any file of records in, JSON Lines out, and where an interrupted run goes on."""
 
 import json
 import os
@@ -7,7 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from demur.records import Record, RecordsError, fields_of, read_records
 from demur_client.request import Question
+
+ASKED = ("question", "messages", "prompt", "problem", "input")
+"""What the column of the questions may be called; the first that a row has is asked."""
 
 
 class RowError(ValueError):
@@ -16,7 +20,7 @@ class RowError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One question. `line` counts from 1; `id` is the caller's own name for it."""
+    """One question. `line` counts lines of a text file, else rows, from 1; `id` is the caller's own name for it."""
 
     line: int
     id: str | int | None
@@ -29,9 +33,11 @@ class Row:
 
 
 def read_questions(path: Path) -> list[Row]:
-    """Every question in the file; empty lines are skipped. Raises RowError for the first line that is none."""
-    with path.open(encoding="utf-8") as lines:
-        rows = [_row(path, number, line) for number, line in enumerate(lines, 1) if line.strip()]
+    """Every question in a file of any format that `demur.records` reads. Raises RowError for a row that is none."""
+    try:
+        rows = [_row(record) for record in read_records(path)]
+    except RecordsError as error:
+        raise RowError(str(error)) from error
     if not rows:
         raise RowError(f"{path} holds no question")
     return rows
@@ -76,17 +82,28 @@ def keep_answered(path: Path, rows: Sequence[Row], wanted: Mapping[str, Any]) ->
     return kept
 
 
-def _row(path: Path, number: int, line: str) -> Row:
-    try:
-        value = json.loads(line)
-    except ValueError as error:
-        raise RowError(f"{path}, line {number}: no JSON") from error
-    fields: dict[str, Any] = {"question": value} if isinstance(value, str) else value if isinstance(value, dict) else {}
-    question = fields.get("question", fields.get("messages"))
-    if not question or not isinstance(question, (str, list)):
-        raise RowError(f'{path}, line {number}: "question" has to be a text, or "messages" a list')
+def _row(record: Record) -> Row:
+    fields: dict[str, Any] = {"question": record.value} if isinstance(record.value, str) else fields_of(record)
+    question = next((fields[name] for name in ASKED if fields.get(name)), None)
+    if isinstance(question, str) and question == fields.get("messages"):
+        question = _messages(question)
+    if not isinstance(question, str | list) or not question or not (isinstance(question, list) or question.strip()):
+        there = ", ".join(f'"{name}"' for name in fields)
+        raise RowError(
+            f'{record.place}: "question" has to be a text, or "messages" a list; the row has {there or "nothing"}'
+        )
     name = fields.get("id")
-    return Row(number, name if isinstance(name, (str, int)) else None, question)
+    if isinstance(name, float) and name.is_integer():  # a notebook's column of whole numbers with gaps
+        name = int(name)
+    return Row(record.number, name if isinstance(name, (str, int)) else None, question)
+
+
+def _messages(text: str) -> Any:
+    """A chat in a field of a table, which is written as JSON."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
 
 
 def _answered(line: str) -> dict[str, Any] | None:

@@ -1,7 +1,9 @@
 """Measuring a model: ask, grade, score, draw (paper section 4). It speaks HTTP and imports nothing of the server.
 
-rows.py       the row format, in and out       results.py   rows -> figures, curves, objectives
-datasets/     one small file a dataset          report/      tables, figures, one self-contained page
-asking/       questions to an endpoint          compare.py   two runs over the same questions
-judging/      graders and judges                run.py       one evaluation from start to report
+run_config.py   the settings of a run, each once         asking/         requests to an endpoint
+run.py          one evaluation from start to report      judging/        graders and judges
+run_manifest.py what a run folder says of itself         datasets/       one small file a dataset
+rows.py         the row format                           results.py      rows -> figures, curves, objectives
+row_files.py    rows as people have them                 report/         tables, figures, one self-contained page
+columns.py      what columns are called                  compare.py      two runs over the same questions
 """

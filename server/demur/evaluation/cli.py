@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from demur.evaluation.columns import RowFormat
 from demur.evaluation.commands import (
-    BesideOption,
     JsonOption,
     LevelOption,
     MissingOption,
@@ -17,13 +17,18 @@ from demur.evaluation.commands import (
     needs,
     one_line_errors,
 )
+from demur.evaluation.dataclass_options import with_options
+from demur.evaluation.errors import RowsFileError
 from demur.evaluation.evaluate_command import evaluate
+from demur.evaluation.report_options import ReportOptions
 
 __all__ = ["compare", "evaluate", "metrics", "report"]
 
 
+@with_options
 def metrics(
     rows: RowsArgument,
+    row_format: RowFormat,
     as_json: JsonOption = False,
     figures: Annotated[Path | None, typer.Option(help="Write the figures as PNG and SVG files here.")] = None,
     missing: MissingOption = "skip",
@@ -31,7 +36,19 @@ def metrics(
     baseline: Annotated[Path | None, typer.Option(help="Rows of the run whose accuracy must be kept.")] = None,
     seed: SeedOption = 0,
 ) -> None:
-    """Score rows: {"problem", "sample", "confidence", "correct", "claim", "state"}, one JSON object a line.
+    """Score rows: how sure an answer was, and whether it was right.
+
+    A file is JSON lines, a JSON array, CSV, TSV or Parquet, in any encoding,
+    compressed or not. Each row has:
+
+    "confidence": 0 to 1; empty where there is none
+    "correct": true, yes, 1, ... or false, no, 0, ...; empty where ungraded
+    "problem": the id of the question; without it a row is its own problem
+    "sample", "claim", "state", "risk_threshold", "abstained": optional, as
+    demur evaluate writes them
+
+    Columns of other names are recognised, or named by the options below.
+    A file in percent needs --scale percent.
 
     Prints every figure with a 95 % interval over problems, and the four objectives of behavioral calibration.
     """
@@ -42,8 +59,11 @@ def metrics(
     if figures is not None:
         needs("matplotlib", "--figures")
     with one_line_errors():
-        against = read_rows(baseline, level) if baseline else None
-        results = score(read_rows(rows, level), missing=missing, seed=seed, baseline=against)
+        against = read_rows(baseline, level, row_format=row_format, beside=True) if baseline else None
+        scored = read_rows(rows, level, row_format=row_format)
+        if not scored.rows:
+            raise RowsFileError(f"{rows} holds no rows for --level {level}")
+        results = score(scored, missing=missing, seed=seed, baseline=against)
     if as_json:
         typer.echo(json.dumps(results.as_dict(), indent=2))
     else:
@@ -55,9 +75,11 @@ def metrics(
             typer.echo(f"wrote {path}", err=True)
 
 
+@with_options
 def compare(
     first: Annotated[Path, typer.Argument(help="Folder of a run, or a file of rows.")],
     second: Annotated[Path, typer.Argument(help="Another, over the same questions.")],
+    row_format: RowFormat,
     as_json: JsonOption = False,
     missing: MissingOption = "skip",
     level: LevelOption = None,
@@ -68,7 +90,7 @@ def compare(
     from demur.evaluation.tables import differences_table
 
     with one_line_errors():
-        both, gaps = compare_runs(first, second, level=level, missing=missing, seed=seed)
+        both, gaps = compare_runs(first, second, level=level, missing=missing, seed=seed, row_format=row_format)
     if as_json:
         typer.echo(json.dumps(as_dict(both, gaps), indent=2))
         return
@@ -77,17 +99,16 @@ def compare(
     screen.print(f"{both.shared:,} shared problems; {both.left_out:,} that only one run has are left out.")
 
 
+@with_options
 def report(
     runs: Annotated[list[Path], typer.Argument(help="Folders of runs.")],
+    *,
     out: Annotated[Path | None, typer.Option(help="Write one report of all of them here.")] = None,
-    missing: MissingOption = "skip",
-    baseline: Annotated[Path | None, typer.Option(help="Run folder or rows whose accuracy must be kept.")] = None,
-    labels: Annotated[Path | None, typer.Option(help="Rows with human verdicts, to check ours against.")] = None,
-    beside: BesideOption = None,
+    options: ReportOptions,
 ) -> None:
     """Write the figures and the report of finished runs again, alone and together, without asking anything."""
     needs("matplotlib", "demur report")
-    from demur.evaluation.finish import Ending, finish
+    from demur.evaluation.finish import finish
 
     with one_line_errors():
-        finish(runs, Ending(missing, baseline, labels, beside), console(), out)
+        finish(runs, options, console(), out)

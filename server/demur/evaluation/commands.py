@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -21,12 +21,7 @@ MissingOption = Annotated[
 LevelOption = Annotated[Level | None, typer.Option(help="Which rows, where a file holds both kinds.")]
 SeedOption = Annotated[int, typer.Option(help="Seed of the bootstrap.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
-
-BesideOption = Annotated[
-    Literal["beyondaime", "aime2024", "aime2025", "simpleqa", "claims"] | None,
-    typer.Option(help="Print the paper's own rows beside ours."),
-]
-RowsArgument = Annotated[Path, typer.Argument(help='Rows as JSON lines (.gz too); "-" reads standard input.')]
+RowsArgument = Annotated[Path, typer.Argument(help='File of rows; "-" reads standard input.')]
 
 WIDE = 110
 

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 from demur.evaluation.asking.base import Key, Output
 from demur.evaluation.asking.store import Store
+from demur.evaluation.bounded_gather import bounded_gather
 from demur.evaluation.datasets import Question
-from demur.evaluation.job import VERDICTS, Job, stored_outputs
+from demur.evaluation.job import VERDICTS, Job, judge_endpoint_of
 from demur.evaluation.judging import claims as claim_judge
 from demur.evaluation.judging.formulas import Formulas
 from demur.evaluation.judging.graders import GRADERS, Verdict
 from demur.evaluation.judging.judge import Judge
-from demur.evaluation.plan import Plan
 from demur.evaluation.progress import bar
 from demur.evaluation.rows import Row
-from demur.evaluation.together import together
+from demur.evaluation.run_config import RunConfig
 
 WITHOUT_JUDGE = 4
 """Outputs graded at once where nothing has to be waited for but the formula worker."""
@@ -39,7 +39,7 @@ class Graded:
 
 @dataclass(frozen=True, slots=True)
 class Grades:
-    """All graded outputs, in the plan's order, and the cases for which the judge gave no verdict."""
+    """All graded outputs, in the order of the requests, and the cases for which the judge gave no verdict."""
 
     outputs: list[Graded]
     malformed: int = 0
@@ -48,23 +48,23 @@ class Grades:
 
 
 async def grade(job: Job) -> Grades:
-    """Grade every stored response of the plan. Raises EvaluationError where the judge cannot be reached at all."""
-    outputs = stored_outputs(job.plan, job.loaded, job.folder)
+    """Grade every stored response of the run. Raises EvaluationError where the judge cannot be reached at all."""
+    config, outputs = job.config, job.stored_outputs()
     graded: dict[Key, Graded] = {}
-    several = job.plan.samples > 1
+    several = config.samples > 1
     async with _judge(job) as judge:
         with Formulas() as formulas, bar("grading", len(outputs)) as progress:
-            grader = GRADERS[job.plan.grader](formulas, judge)
+            grader = GRADERS[job.loaded.dataset.grader](formulas, judge)
 
             async def one(item: tuple[Key, Question, Output]) -> None:
                 key, question, output = item
                 verdict = await grader.grade(question, output)
-                claims = await _judge_claims(job.plan, judge, question, output, verdict)
+                claims = await _judge_claims(config, judge, question, output, verdict)
                 group = await formulas.key(output.answer) if output.answer is not None and several else None
                 graded[key] = Graded(key, question, output, verdict, claims, group)
                 progress.advance()
 
-            await together(outputs, one, job.judge.concurrency if job.judge else WITHOUT_JUDGE)
+            await bounded_gather(outputs, one, WITHOUT_JUDGE if judge is None else config.judge_concurrency)
     ordered = [graded[key] for key, _, _ in outputs]
     if judge is None:
         return Grades(ordered)
@@ -95,26 +95,26 @@ def claim_rows(one: Graded) -> Iterator[Row]:
 
 
 async def _judge_claims(
-    plan: Plan, judge: Judge | None, question: Question, output: Output, verdict: Verdict
+    config: RunConfig, judge: Judge | None, question: Question, output: Output, verdict: Verdict
 ) -> tuple[bool | None, ...]:
-    if plan.granularity != "claims" or not output.claims:
+    if config.granularity != "claims" or not output.claims:
         return ()
     unjudged = (None,) * len(output.claims)
     if judge is None or verdict.correct is None:
         return unjudged
-    shown = plan.judge_sees_confidence
+    shown = config.judge_sees_confidence
     case = claim_judge.case(question.text, output.claims, output.answer, verdict.correct, with_confidence=shown)
     return tuple(await judge.verdict(case) or unjudged)
 
 
 @asynccontextmanager
 async def _judge(job: Job) -> AsyncIterator[Judge | None]:
-    if job.judge is None or job.plan.judge is None:
+    if job.config.judge_model is None:
         yield None
         return
     with Store(job.folder / VERDICTS) as cache:
-        endpoint = job.judge.endpoint()
+        endpoint = judge_endpoint_of(job.config)
         async with endpoint.client:
-            judge = Judge(endpoint, job.plan.judge, cache, job.judge_extra)
+            judge = Judge(endpoint, job.config.judge_model, cache, job.config.judge_extra)
             judge.load()
             yield judge

@@ -11,7 +11,7 @@ from demur.evaluation.asking.base import Key, Output
 
 
 class Bar:
-    """A progress bar that a crew can report to."""
+    """A progress bar that a runner can report to."""
 
     def __init__(self, progress: Progress, task: TaskID) -> None:
         self._progress = progress

@@ -51,9 +51,11 @@ class Results:
         return len(self.rows.rows) - len(self.rows.graded)
 
     def as_dict(self) -> dict[str, Any]:
-        """The wire form of `demur metrics --json`; explicit-risk runs have their thresholds in place of figures."""
+        """The wire form of `demur metrics --json`; explicit-risk runs have their thresholds in place of figures,
+        and "notes" say how the rows were read where they were not plain."""
+        notes = {"notes": list(self.rows.notes)} if self.rows.notes else {}
         if self.summary is not None:
-            return self.summary.as_dict()
+            return self.summary.as_dict() | notes
         curves = self.curves.outcomes
         columns = {
             "risk_threshold": curves.t,
@@ -65,7 +67,7 @@ class Results:
         table = np.column_stack(list(columns.values())).tolist()
         thresholds = [dict(zip(columns, line, strict=True)) for line in table]
         counts = {"n": len(self.rows.graded), "unreadable": self.rows.count("invalid")}
-        return {**counts, **figures_as_dict(self.figures), "thresholds": thresholds}
+        return {**counts, **figures_as_dict(self.figures), "thresholds": thresholds, **notes}
 
     @property
     def unreadable(self) -> Floats:

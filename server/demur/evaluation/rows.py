@@ -32,10 +32,12 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class RowSet:
-    """Rows of one level. `unreadable` names the first line whose confidence is no probability."""
+    """Rows of one level. `unreadable` names the first row whose confidence is no probability; `notes` say how the file
+    was read where it was not plain."""
 
     rows: tuple[Row, ...]
     unreadable: str | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def graded(self) -> tuple[Row, ...]:
@@ -54,7 +56,7 @@ class RowSet:
     def about(self, problems: Iterable[Hashable]) -> "RowSet":
         """Only the rows about these problems."""
         wanted = frozenset(problems)
-        return RowSet(tuple(row for row in self.rows if row.problem in wanted), self.unreadable)
+        return RowSet(tuple(row for row in self.rows if row.problem in wanted), self.unreadable, self.notes)
 
     def packed(self, coding: Mapping[Hashable, int] | None = None) -> Rows:
         """The graded rows as the metrics take them."""

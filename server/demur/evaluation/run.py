@@ -4,16 +4,17 @@ import time
 from dataclasses import dataclass
 
 from demur.evaluation.asking.base import Key
-from demur.evaluation.asking.crew import Crew, Watcher, describe, key_of
 from demur.evaluation.asking.endpoint import Endpoint
+from demur.evaluation.asking.runner import Runner, Watcher, describe, key_of
 from demur.evaluation.asking.served import PATH, served_by
 from demur.evaluation.asking.store import Store
 from demur.evaluation.grade import Graded, Grades, claim_rows, grade, row_of
 from demur.evaluation.grades_file import write_graded
-from demur.evaluation.job import CLAIMS, FAILURES, RESPONSES, ROWS, Job, api_of
-from demur.evaluation.plan import Card, Plan, now
+from demur.evaluation.job import CLAIMS, FAILURES, RESPONSES, ROWS, Job, endpoint_of
 from demur.evaluation.progress import bar
 from demur.evaluation.rows import Row, write_rows
+from demur.evaluation.run_config import RunConfig
+from demur.evaluation.run_manifest import RunManifest, now
 from demur.evaluation.scaling import chosen_rows
 
 
@@ -43,15 +44,15 @@ class Done:
 
 async def evaluate(job: Job) -> Done:
     """Run a job to its rows. Everything answered so far is kept whatever happens, and is never asked again."""
-    card = Card(job.folder, job.plan)
-    card.open()
-    failures, dropped = await ask(job, card)
+    manifest = RunManifest(job)
+    manifest.open()
+    failures, dropped = await ask(job, manifest)
     grades = await grade(job)
     write_graded(job.folder, grades.outputs)
-    write_rows(job.folder / ROWS, rows_of(job.plan, grades.outputs))
-    if job.plan.granularity == "claims":
+    write_rows(job.folder / ROWS, rows_of(job.config, grades.outputs))
+    if job.config.granularity == "claims":
         write_rows(job.folder / CLAIMS, (row for one in grades.outputs for row in claim_rows(one)))
-    card.save(
+    manifest.save(
         finished=now(),
         responses=len(grades.outputs),
         failures=len(failures),
@@ -61,39 +62,39 @@ async def evaluate(job: Job) -> Done:
     return Done(grades, failures, dropped)
 
 
-def rows_of(plan: Plan, graded: list[Graded]) -> list[Row]:
+def rows_of(config: RunConfig, graded: list[Graded]) -> list[Row]:
     """One row an output, or one a question where one of its samples is to be chosen on this side."""
-    if plan.selection is not None and plan.api == "chat":
-        return chosen_rows(graded, plan.selection)
+    if config.selection is not None and config.api == "chat":
+        return chosen_rows(graded, config.selection)
     return [row_of(one) for one in graded]
 
 
-async def _meet(plan: Plan, card: Card, endpoint: Endpoint, watcher: Watcher) -> None:
-    """Put the served model on the card, before its answers join those of an earlier start."""
-    if plan.api != "answers":
+async def _meet(config: RunConfig, manifest: RunManifest, endpoint: Endpoint, watcher: Watcher) -> None:
+    """Put the served model on the manifest, before its answers join those of an earlier start."""
+    if config.api != "answers":
         return
-    served = await served_by(endpoint, plan.model, plan.contract)
+    served = await served_by(endpoint, config.model, config.contract)
     if served is None:
         watcher.note(f"{endpoint.client.base_url}{PATH} does not say which model is served: a change is not noticed")
     else:
-        card.meet(served)
+        manifest.meet(served)
 
 
-async def ask(job: Job, card: Card) -> tuple[dict[Key, str], bool]:
+async def ask(job: Job, manifest: RunManifest) -> tuple[dict[Key, str], bool]:
     """Ask what the store does not hold yet; the questions without an answer, and whether a record was half-written."""
-    endpoint, started = job.access.endpoint(), time.monotonic()
+    endpoint, started = endpoint_of(job.config), time.monotonic()
     with Store(job.folder / RESPONSES) as store:
         known = {key_of(stored) for stored in store.records()}
-        asks = list(job.plan.asks(job.loaded))
+        asks = list(job.asks())
         missing = [one for one in asks if one.key not in known]
         try:
             async with endpoint.client:
                 with bar("asking", len(asks), len(asks) - len(missing)) as watcher:
-                    crew = Crew(endpoint, api_of(job.plan), store, watcher, job.access.concurrency)
+                    runner = Runner(endpoint, job.api, store, watcher, job.config.concurrency)
                     if missing:
-                        await _meet(job.plan, card, endpoint, watcher)
-                    await crew.ask(missing)
+                        await _meet(job.config, manifest, endpoint, watcher)
+                    await runner.ask(missing)
         finally:
-            card.save(seconds_asking=round(card.fields["seconds_asking"] + time.monotonic() - started, 3))
-    (job.folder / FAILURES).write_text("".join(line + "\n" for line in describe(crew.failures)), encoding="utf-8")
-    return crew.failures, store.dropped
+            manifest.save(seconds_asking=round(manifest.fields["seconds_asking"] + time.monotonic() - started, 3))
+    (job.folder / FAILURES).write_text("".join(line + "\n" for line in describe(runner.failures)), encoding="utf-8")
+    return runner.failures, store.dropped

@@ -8,9 +8,18 @@ from rich.console import Console
 from rich.table import Table
 
 from demur.core.metrics import METRICS, Difference, Estimate
+from demur.evaluation.formatting import (
+    ARROWS,
+    OBJECTIVES,
+    bound_of,
+    clear,
+    counts_of,
+    interval_of,
+    value_of,
+    verdict_of,
+)
 from demur.evaluation.results import Results
 from demur.evaluation.scaling import Scaling
-from demur.evaluation.words import ARROWS, OBJECTIVES, bound_of, clear, counts_of, interval_of, value_of, verdict_of
 
 SHOWN_THRESHOLDS = 11
 
@@ -48,7 +57,7 @@ def thresholds_table(results: Results) -> Table:
     table = _table(title, *columns)
     chosen = np.unique(np.linspace(0, len(o.t) - 1, SHOWN_THRESHOLDS).astype(int))
     for line in np.column_stack(list(columns.values()))[chosen]:
-        table.add_row(f"{line[0]:.2f}", *("–" if np.isnan(value) else f"{value:.3f}" for value in line[1:]))
+        table.add_row(f"{line[0]:.2f}", *("–" if np.isnan(value) else f"{value:z.3f}" for value in line[1:]))
     return table
 
 
@@ -72,7 +81,7 @@ def scaling_table(scaling: Scaling, source: str) -> Table:
     title = f"Test-time scaling with {source} confidence, {scaling.problems:,} problems"
     table = _table(title, "", *(f"k = {k}>" for k in scaling.k))
     for name, band in scaling.curves[source].items():
-        table.add_row(name, *(f"{value:.3f}" for value in band.value))
+        table.add_row(name, *(f"{value:z.3f}" for value in band.value))
     return table
 
 

@@ -11,10 +11,10 @@ from demur.evaluation.grade import Graded
 from demur.evaluation.grades_file import read_graded
 from demur.evaluation.job import CLAIMS, ROWS
 from demur.evaluation.judging.labels import Agreement, agreement
-from demur.evaluation.plan import read_card
 from demur.evaluation.results import Results, score
 from demur.evaluation.row_files import read_rows
 from demur.evaluation.rows import RowSet
+from demur.evaluation.run_manifest import read_manifest
 from demur.evaluation.scaling import Scaling, scale
 
 METRICS_FILE = "metrics.json"
@@ -26,7 +26,7 @@ class RunView:
     need labels."""
 
     name: str
-    card: dict[str, Any]
+    manifest: dict[str, Any]
     results: Results
     graded: list[Graded]
     claims: Results | None = None
@@ -48,15 +48,15 @@ def view(
     labels: Path | None = None,
 ) -> RunView:
     """Read a run and score it. Raises EvaluationError where the folder holds no finished run."""
-    card = read_card(folder)
+    manifest = read_manifest(folder)
     if not (folder / ROWS).exists():
         raise StoreError(f"{folder}: the run has no rows yet; go on with it by the same demur evaluate command")
-    rows = read_rows(folder / ROWS)
-    claims = read_rows(folder / CLAIMS) if (folder / CLAIMS).exists() else None
+    rows = read_rows(folder / ROWS, beside=True, may_be_empty=True)
+    claims = read_rows(folder / CLAIMS, beside=True, may_be_empty=True) if (folder / CLAIMS).exists() else None
     graded = list(read_graded(folder))
     return RunView(
-        name=_name(card),
-        card=card,
+        name=_name(manifest),
+        manifest=manifest,
         results=score(rows, missing=missing, baseline=baseline),
         graded=graded,
         claims=score(claims, missing=missing) if claims is not None else None,
@@ -70,7 +70,7 @@ def baseline_rows(place: Path | None) -> RowSet | None:
     """The rows of a baseline, given as a run's folder or as a file of rows."""
     if place is None:
         return None
-    return read_rows(place / ROWS if place.is_dir() else place)
+    return read_rows(place / ROWS if place.is_dir() else place, beside=True)
 
 
 def write_metrics(folder: Path, run: RunView) -> None:
@@ -81,11 +81,11 @@ def write_metrics(folder: Path, run: RunView) -> None:
 def _agreement(rows: RowSet | None, labels: Path | None, level: Any) -> Agreement | None:
     if rows is None or labels is None:
         return None
-    people = read_rows(labels, level)
+    people = read_rows(labels, level, beside=True)
     return agreement(rows.rows, people.rows) if people.rows else None
 
 
-def _name(card: dict[str, Any]) -> str:
-    plan = card["plan"]
-    model = plan["model"] or (card.get("served") or {}).get("name") or "default model"
+def _name(manifest: dict[str, Any]) -> str:
+    plan = manifest["plan"]
+    model = plan["model"] or (manifest.get("served") or {}).get("name") or "default model"
     return f"{model} on {plan['dataset']}, {plan['contract']}"

@@ -2,5 +2,5 @@
 
 base.py      what is asked and what comes back     endpoint.py  one request, with retries
 answers.py   our own API                           store.py     responses on disk, safe against a kill
-chat.py      any OpenAI-compatible host            crew.py      many requests at once
+chat.py      any OpenAI-compatible host            runner.py    many requests at once
 """

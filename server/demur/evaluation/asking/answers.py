@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from demur.core.answers import CONTRACTS, Aggregation, Claim, Completion, Contract
+from demur.core.answers import Claim, Completion
+from demur.core.contracts import CONTRACTS
 from demur.core.reading import read
 from demur.evaluation.asking.base import Ask, BadReply, Output, Request, tokens_of
 from demur.http_client import one_line
@@ -12,14 +13,9 @@ from demur.http_client import one_line
 
 @dataclass(frozen=True, slots=True)
 class AnswersApi:
-    """Asks a demur server. With `samples` above one the server chooses among them itself, by `selection`."""
+    """Asks a demur server, which may choose among samples itself: then `request` says among how many, and how."""
 
     request: Request
-    contract: Contract | None = None
-    aggregation: Aggregation | None = None
-    confidence_source: str | None = None
-    samples: int = 1
-    selection: str | None = None
     path: str = "/v1/answers"
     withheld: bool = True
 
@@ -28,18 +24,12 @@ class AnswersApi:
 
         An output without a readable answer is an abstention at every threshold: its raw text is withheld text.
         """
-        fields = {
-            "include_withheld": True if self.withheld else None,
-            "contract": self.contract,
-            "granularity": "response" if self.contract == "claims" else None,
-            "aggregation": self.aggregation,
-            "confidence_source": self.confidence_source,
-            "samples": self.samples if self.samples > 1 else None,
-            "selection": self.selection,
-        }
-        chosen = {name: value for name, value in fields.items() if value is not None}
-        t = ask.key.risk_threshold or 0.0
-        return {"question": ask.text, "risk_threshold": t, "include_raw": True, **chosen, **self.request.fields(ask)}
+        body = {"question": ask.text, "risk_threshold": ask.key.risk_threshold or 0.0, "include_raw": True}
+        if self.withheld:
+            body["include_withheld"] = True
+        if self.request.fields.get("contract") == "claims":
+            body["granularity"] = "response"
+        return body | self.request.of(ask)
 
     def output(self, body: Any) -> Output:
         """Read a reply of the wire format."""

@@ -1,7 +1,7 @@
 """What is asked of an endpoint, and what its reply says."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 from demur.core.answers import Claim, State
@@ -80,23 +80,13 @@ class Api(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What both APIs send with every question. None leaves the choice to the endpoint."""
+    """What is sent with every question: the `fields` by their names, and `extra` ones, which win."""
 
-    model: str | None
-    temperature: float | None
-    top_p: float | None
-    max_tokens: int | None
-    seed: int | None
-    extra: tuple[tuple[str, Any], ...] = ()
+    fields: Mapping[str, Any]
+    extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
-    def fields(self, ask: Ask) -> dict[str, Any]:
-        """The fields that are set. Samples of one question get different seeds."""
-        seed = None if self.seed is None else self.seed + ask.key.sample
-        fields = {
-            "model": self.model,
-            "temperature": self.temperature,
-            "top_p": self.top_p,
-            "max_tokens": self.max_tokens,
-            "seed": seed,
-        }
-        return {name: value for name, value in fields.items() if value is not None} | dict(self.extra)
+    def of(self, ask: Ask) -> dict[str, Any]:
+        """The fields for one question. Samples of one question get different seeds."""
+        seed = self.fields.get("seed")
+        seeded = {} if seed is None else {"seed": seed + ask.key.sample}
+        return {**self.fields, **seeded, **self.extra}

@@ -23,7 +23,7 @@ class ChatApi:
     def body(self, ask: Ask) -> dict[str, Any]:
         """The request: our prompt around the question."""
         turns = messages(ask.text, self.contract, domain=self.domain, risk_threshold=ask.key.risk_threshold)
-        return {"messages": turns, **self.request.fields(ask)}
+        return {"messages": turns, **self.request.of(ask)}
 
     def output(self, body: Any) -> Output:
         """Read the first choice in lenient mode, as the server does."""

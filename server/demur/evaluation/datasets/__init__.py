@@ -2,17 +2,19 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from demur.evaluation.datasets.aime import AIME2024, AIME2025, BEYOND_AIME
 from demur.evaluation.datasets.anything import anything
 from demur.evaluation.datasets.base import Dataset, GraderName, Hub, Question, questions
-from demur.evaluation.datasets.files import READERS, fetch, fingerprint, read_file
+from demur.evaluation.datasets.files import fetch, fingerprint, read_file
 from demur.evaluation.datasets.gsm8k import GSM8K
 from demur.evaluation.datasets.math500 import MATH500
 from demur.evaluation.datasets.simpleqa import SIMPLE_QA
 from demur.evaluation.datasets.triviaqa import TRIVIA_QA
 from demur.evaluation.errors import DatasetError
 from demur.prompts import Domain
+from demur.records import has_known_suffix
 
 DATASETS: dict[str, Dataset] = {
     dataset.name: dataset for dataset in (AIME2024, AIME2025, BEYOND_AIME, MATH500, GSM8K, SIMPLE_QA, TRIVIA_QA)
@@ -30,6 +32,17 @@ class Loaded:
     source: str
     sha256: str
     merged: int
+
+    def recorded(self) -> dict[str, Any]:
+        """What the manifest of a run over these questions says of them."""
+        return {
+            "dataset": self.dataset.name,
+            "source": self.source,
+            "sha256": self.sha256,
+            "questions": len(self.questions),
+            "domain": self.dataset.domain,
+            "grader": self.dataset.grader,
+        }
 
 
 def load(
@@ -60,7 +73,7 @@ def _found(dataset: Dataset, place: str, split: str | None) -> tuple[list[Path],
         return [path], path.name
     if dataset.hub is not None and place == dataset.name:
         return _from_hub(replace(dataset.hub, split=split or dataset.hub.split))
-    if path.suffix in READERS or place.count("/") != 1:
+    if has_known_suffix(place) or place.count("/") != 1:
         known = ", ".join(DATASETS)
         raise DatasetError(f"{place}: no such file, and none of the datasets known by name ({known})")
     return _from_hub(Hub(place, split or "test"))

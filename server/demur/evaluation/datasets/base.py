@@ -71,11 +71,17 @@ def _checked(dataset: Dataset, question: Question, number: int) -> Question:
 def field(record: Record, number: int, *names: str) -> Any:
     """The first of these fields that the row has. Raises DatasetError naming them and what there is instead."""
     for name in names:
-        if record.get(name) is not None:
+        if has(record, name):
             return record[name]
     wanted = " or ".join(f'"{name}"' for name in names)
     there = ", ".join(f'"{name}"' for name in record)
     raise DatasetError(f"row {number} has no {wanted}; it has {there or 'nothing'}")
+
+
+def has(record: Record, name: str) -> bool:
+    """Whether the row has a value there; NaN is how notebooks write that there is none."""
+    value = record.get(name)
+    return value is not None and not (isinstance(value, float) and value != value)
 
 
 def text_of(answer: Any) -> str:

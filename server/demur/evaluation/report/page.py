@@ -9,13 +9,13 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from demur.core.metrics import METRICS
+from demur.evaluation.formatting import ARROWS, OBJECTIVES, bound_of, counts_of, interval_of, value_of, verdict_of
 from demur.evaluation.grade import Graded, unreadable
 from demur.evaluation.report.figures import as_svg, of_run, scaling_curves
 from demur.evaluation.report.paper import PAPER, PaperTable, Table
 from demur.evaluation.results import Results
 from demur.evaluation.scaling import Scaling
 from demur.evaluation.view import RunView
-from demur.evaluation.words import ARROWS, OBJECTIVES, bound_of, counts_of, interval_of, value_of, verdict_of
 
 SHOWN_OF_EACH = 75
 """Responses inside the page for each kind of verdict; all of them are in the folder of the run."""
@@ -117,10 +117,10 @@ def paper_cell(table: PaperTable, model: str, name: str) -> str:
     return f"{table.rows[model][table.columns.index(name)]:.3f}" if name in table.columns else "–"
 
 
-def flat(card: dict[str, Any], prefix: str = "") -> list[tuple[str, str]]:
-    """The run card as names and values."""
+def flat(manifest: dict[str, Any], prefix: str = "") -> list[tuple[str, str]]:
+    """The run manifest as names and values."""
     lines: list[tuple[str, str]] = []
-    for name, value in card.items():
+    for name, value in manifest.items():
         if isinstance(value, dict) and value:
             lines += flat(value, f"{prefix}{name}.")
         elif value not in (None, {}, []):
@@ -151,7 +151,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    words = (
+    formatters = (
         value_of,
         interval_of,
         bound_of,
@@ -167,6 +167,6 @@ def _environment() -> Environment:
         has,
         cut,
     )
-    environment.globals.update({word.__name__: word for word in words})
+    environment.globals.update({formatter.__name__: formatter for formatter in formatters})
     environment.globals.update(ARROWS=ARROWS, OBJECTIVES=OBJECTIVES)
     return environment

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 from demur.evaluation.asking.base import Api, Ask, Key, Output
 from demur.evaluation.asking.endpoint import Endpoint, GaveUp, Patience, Reply
 from demur.evaluation.asking.store import Store
+from demur.evaluation.bounded_gather import bounded_gather
 from demur.evaluation.errors import EndpointError, Refused
-from demur.evaluation.together import together
 
 
 class Watcher(Protocol):
@@ -24,7 +24,7 @@ class Watcher(Protocol):
 
 
 @dataclass(slots=True)
-class Crew:
+class Runner:
     """Puts questions to one endpoint, `size` at a time. `failures` holds what got no answer, and why."""
 
     endpoint: Endpoint
@@ -37,7 +37,7 @@ class Crew:
 
     async def ask(self, asks: Iterable[Ask]) -> None:
         """Ask all of them. Raises EndpointError where the endpoint is down or refuses everything."""
-        await together(asks, self._ask, self.size)
+        await bounded_gather(asks, self._ask, self.size)
 
     async def _ask(self, ask: Ask) -> None:
         try:

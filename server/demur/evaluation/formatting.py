@@ -1,4 +1,4 @@
-"""How figures are put into words: one place for the terminal, the report and the comparison."""
+"""Figures, intervals and verdicts as text: one place for the terminal, the report and the comparison."""
 
 from demur.core.metrics import Check, Estimate
 from demur.evaluation.results import Results
@@ -15,14 +15,14 @@ ARROWS = {"higher": "↑", "lower": "↓", "neither": ""}
 
 def value_of(figure: Estimate, digits: int = 3) -> str:
     """The figure, or a dash."""
-    return "–" if figure.value is None else f"{figure.value:.{digits}f}"
+    return "–" if figure.value is None else f"{figure.value:z.{digits}f}"
 
 
 def interval_of(figure: Estimate, digits: int = 3) -> str:
     """Its interval, or the reason why the figure or the interval is missing."""
     if figure.low is None or figure.high is None:
         return figure.reason or ""
-    return f"{figure.low:.{digits}f} to {figure.high:.{digits}f}"
+    return f"{figure.low:z.{digits}f} to {figure.high:z.{digits}f}"
 
 
 def clear(difference: Estimate) -> bool:
@@ -45,7 +45,7 @@ def verdict_of(check: Check) -> str:
 def counts_of(results: Results) -> list[str]:
     """One sentence for each thing a reader has to know about the rows."""
     rows = results.rows
-    sentences = [f"{len(rows.rows):,} rows about {len({row.problem for row in rows.rows}):,} problems."]
+    sentences = [f"{len(rows.rows):,} rows about {len({row.problem for row in rows.rows}):,} problems.", *rows.notes]
     if results.ungraded:
         sentences.append(f"{results.ungraded:,} rows could not be graded and are scored nowhere.")
     missing, unreadable = rows.count("missing"), rows.count("invalid")

@@ -1,4 +1,4 @@
-"""Many pieces of work at once, and one plain error when they must stop."""
+"""Bounded concurrency: so many pieces of work at a time, and one plain error when they must stop."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator
@@ -9,7 +9,7 @@ from demur.evaluation.errors import EvaluationError
 T = TypeVar("T")
 
 
-async def together(items: Iterable[T], work: Callable[[T], Awaitable[None]], size: int) -> None:
+async def bounded_gather(items: Iterable[T], work: Callable[[T], Awaitable[None]], size: int) -> None:
     """Work on `size` items at a time. An EvaluationError of one stops all and is raised as itself."""
     waiting = iter(items)
 

@@ -1,0 +1,46 @@
+"""Settings that contradict each other, found before anything is asked."""
+
+from demur.core.contracts import CONTRACTS
+from demur.evaluation.asking.endpoint import host_of
+from demur.evaluation.datasets import GraderName
+from demur.evaluation.errors import EvaluationError
+from demur.evaluation.run_config import RunConfig
+
+
+def check(config: RunConfig, grader: GraderName) -> None:
+    """Raise EvaluationError naming the option that does not fit; `grader` is what the dataset came to."""
+    for message, applies in _contradictions(config, grader).items():
+        if applies:
+            raise EvaluationError(message)
+    for address in (config.base_url, config.judge_base_url or config.base_url):
+        host_of(address)
+    _ = config.grid, config.extra, config.judge_extra  # they raise where their text cannot be read
+
+
+def _contradictions(config: RunConfig, grader: GraderName) -> dict[str, bool]:
+    contract, source = CONTRACTS[config.contract], config.confidence_source
+    chat, claims, unstated = config.api == "chat", contract.has_claims, not contract.states_confidence
+    whole, judged = source not in (None, "verbalized"), config.judge_model is not None
+    return {
+        "--model is needed with --api chat": chat and config.model is None,
+        f"--confidence-source {source} needs --api answers: a bare chat host has none": chat and whole,
+        f"--confidence-source {source} is for whole answers: leave out --granularity claims": (
+            whole and config.granularity == "claims"
+        ),
+        f"--confidence-source {source} is for whole answers: leave out --aggregation": (
+            whole and config.aggregation is not None
+        ),
+        f"--confidence-source {source} does not fit --contract {contract.name}: there is no confidence to replace": (
+            whole and unstated
+        ),
+        "--granularity claims needs --contract claims": config.granularity == "claims" and not claims,
+        "--aggregation needs --contract claims": config.aggregation is not None and not claims,
+        "--granularity claims needs --judge-model: nobody else can say whether a claim is right": (
+            config.granularity == "claims" and not judged
+        ),
+        "--selection needs --samples above 1": config.selection is not None and config.samples < 2,
+        f"--selection does not fit --contract {contract.name}: there is no confidence to choose by": (
+            config.selection is not None and unstated
+        ),
+        "the simpleqa grader needs --judge-model": grader == "simpleqa" and not judged,
+    }
