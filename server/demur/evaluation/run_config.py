@@ -80,9 +80,7 @@ class RunConfig:
     samples: Annotated[int, option(SAMPLING, "Answers for each question.", min=1), SENT_TO_DEMUR, GROWS] = 1
     selection: Annotated[
         str | None,
-        key_option(
-            RULES, help="Score one chosen answer a question instead of all samples.", rich_help_panel=SAMPLING
-        ),
+        key_option(RULES, help="Score one chosen answer a question instead of all samples.", rich_help_panel=SAMPLING),
         SENT_TO_DEMUR,
     ] = None
     temperature: Annotated[float | None, option(SAMPLING, "The paper: 1.0."), SENT] = None

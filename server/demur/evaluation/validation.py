@@ -23,7 +23,7 @@ def _contradictions(config: RunConfig, grader: GraderName) -> dict[str, bool]:
     whole, judged = source not in (None, "verbalized"), config.judge_model is not None
     return {
         "--model is needed with --api chat": chat and config.model is None,
-        f"--confidence-source {source} needs --api answers: a bare chat host has none": chat and whole,
+        f"--confidence-source {source} needs --api answers: a bare chat host has no {source}": chat and whole,
         f"--confidence-source {source} is for whole answers: leave out --granularity claims": (
             whole and config.granularity == "claims"
         ),

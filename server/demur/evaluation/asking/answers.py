@@ -27,7 +27,8 @@ class AnswersApi:
         body = {"question": ask.text, "risk_threshold": ask.key.risk_threshold or 0.0, "include_raw": True}
         if self.withheld:
             body["include_withheld"] = True
-        if self.request.fields.get("contract") == "claims":
+        contract = CONTRACTS.get(self.request.fields.get("contract", ""))
+        if contract is not None and contract.has_claims:
             body["granularity"] = "response"
         return body | self.request.of(ask)
 
