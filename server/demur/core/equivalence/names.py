@@ -1,0 +1,33 @@
+r"""The names that answers give to their values: x = 3 and y = 3 are different answers, y = 2x and f(x) = 2x are not."""
+
+import re
+
+_VARIABLE = re.compile(
+    r"(?:^|[,;({]|\\\{|\b(?:or|and)\b)\s*((?:[A-Za-z]|\\[a-z]+)(?:_\{?\w+\}?|'+)?)(?:\s*\([^()=]{1,20}\))?\s*=(?!=)"
+)
+_FUNCTION = re.compile(r"(?:^|[,;])\s*([A-Za-z]'*)\s*\([^()=]{1,20}\)\s*=(?!=)")
+_TURNED = re.compile(r"(?<![<>=!:])=\s*((?:[A-Za-z]|\\[a-z]+)(?:_\{?\w+\}?|'+)?)$")
+
+
+def names_differ(one: str, other: str) -> bool:
+    """Whether both name what they give, variable against variable or function against function, and share no name."""
+    for named in (_functions, _variables):
+        some, others = named(one), named(other)
+        if some and others and not some & others:
+            return True
+    return False
+
+
+def _functions(text: str) -> frozenset[str]:
+    return frozenset(_FUNCTION.findall(text))
+
+
+def _variables(text: str) -> frozenset[str]:
+    """Of "x = 1 or x = 2" and "5 = x" x; none where a function is defined."""
+    if _FUNCTION.search(text) or len(text) > 2_000:
+        return frozenset()
+    return frozenset(_plain(name) for name in [*_VARIABLE.findall(text), *_TURNED.findall(text)])
+
+
+def _plain(name: str) -> str:
+    return re.sub("[{}]", "", name)
