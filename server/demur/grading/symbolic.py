@@ -127,6 +127,8 @@ def _exact(expression: Any) -> Any:
 
 
 def _key(expression: Any) -> str | None:
+    if isinstance(expression, sympy.MatrixExpr):
+        expression = expression.doit()
     if isinstance(expression, sympy.MatrixBase):
         return "[" + ", ".join("[" + ", ".join(_keys(row)) + "]" for row in expression.tolist()) + "]"
     if isinstance(expression, And):

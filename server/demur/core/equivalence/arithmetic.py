@@ -63,6 +63,8 @@ def _tokens(text: str) -> list[str]:
             raise _NotArithmetic
         tokens.append(match[1])
         position = match.end()
+        if match[1].endswith(".") and text.startswith("(", position):
+            raise _NotArithmetic  # 0.(3) repeats, and is no product
     if len(tokens) > 1 and any(_LEADING_ZERO.match(token) for token in tokens):
         raise _NotArithmetic  # 2024-03-05 is a date, not a difference
     return tokens

@@ -61,6 +61,7 @@ _COMMANDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\\([%$#&_])", r"\1"),
         (r"\^\s*(?:\{\s*\\circ\s*\}|\\circ(?![a-zA-Z]))|\\degrees?(?![a-zA-Z])", "°"),
         (r"\\(?:cdot|times|ast)(?![a-zA-Z])", "*"),
+        (r"\\[lc]?dots[cbo]?(?![a-zA-Z])", "..."),
         (r"\\div(?![a-zA-Z])(?!\s*$)", "/"),
         (r"\\leq(?:slant)?(?![a-zA-Z])|<=", r"\\le "),
         (r"\\geq(?:slant)?(?![a-zA-Z])|>=", r"\\ge "),
@@ -82,9 +83,9 @@ _LEAD_IN = re.compile(
 )
 _BOX = re.compile(r"(\\(?:boxed|fbox|framebox)\s*\{)|[{}]")
 _SPACES = re.compile(r"\s+")
-_PLAIN = re.compile(r"(?:[A-Za-z0-9,;:?'\"/&+=-]|[ .](?![ .])|\)|(?<![A-Za-z. ])\()*", re.ASCII)
+_PLAIN = re.compile(r"(?:[A-Za-z0-9,;:?'\"/&+=-]|[ .](?![ .])|\)|(?<![A-Za-z0-9. ])\()*", re.ASCII)
 """Text that only sentences' ends and lead-ins have to be taken from."""
-_ITS_OWN_STOP = re.compile(r"\b[A-Za-z]\.$|\.\d+\.\.\.$")
+_ITS_OWN_STOP = re.compile(r"\b[A-Za-z]\.$|(?:\.\d+|[,;]\s?|[-+*/=]\s?)\.\.\.$")
 _PASSES = 24
 """Far more than any answer needs: what can be nested at will is peeled in one pass."""
 
@@ -173,7 +174,7 @@ def _peeled(text: str, marks: re.Pattern[str], instead: str = "", *, plain_only:
 
 def _without_stop(text: str) -> str:
     """What ends a sentence or a line is no part of the answer: a full stop, a comma, a semicolon. The points of "U.S.",
-    "a.m." and "3.14..." are."""
+    "a.m.", "3.14..." and "1, 2, ..." are."""
     if text.endswith((",", ";")):
         return text[:-1].rstrip(" ,;")
     if text.endswith(".") and not _ITS_OWN_STOP.search(text):

@@ -75,7 +75,7 @@ _ERA_YEAR = re.compile(
 )
 _ERA_WITHIN = re.compile(r"(?<![\w.,/-])(\d{1,4}) ?(BCE?\b|B\.C\.(?:E\.)?|CE\b|C\.E\.|AD\b|A\.D\.)")
 _FOREIGN = re.compile(
-    r"(?:[^\W\d_]+,\s*)?(\d{1,2})(?:\.|er|º|ª|o|\.?-?го|ος)?\s+(?:de |di |of )?([^\W\d_]+(?:['’][^\W\d_]+)?)\.?"
+    r"(\d{1,2})(?:\.|er|º|ª|o|\.?-?го|ος)?\s+(?:de |di |of )?([^\W\d_]+(?:['’][^\W\d_]+)?)\.?"
     r",?\s+(?:de |del )?(\d{4})(?:\s?(?:г|р|года|року|r)\.?)?"
 )
 _FOREIGN_YEAR_FIRST = re.compile(r"(\d{4})\.?\s+([^\W\d_]{3,})\s+(\d{1,2})\.?")

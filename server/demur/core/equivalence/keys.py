@@ -8,8 +8,8 @@ from typing import Protocol
 from demur.core.equivalence.clean import normalise
 from demur.core.equivalence.conversion import Scale, Units, compound_key, same_compound, same_quantity
 from demur.core.equivalence.dates import Foreign, iso
-from demur.core.equivalence.meaning import Formula, Listing, Meaning, Text, meaning
-from demur.core.equivalence.names import names_differ
+from demur.core.equivalence.meaning import Assigned, Formula, Listing, Meaning, Text, meaning
+from demur.core.equivalence.names import name_of_inequality, names_differ
 from demur.core.equivalence.number import number_key
 from demur.core.equivalence.pieces import EMPTY, spelled
 from demur.core.equivalence.screen import is_tame
@@ -169,6 +169,8 @@ def _key(read: Meaning, algebra: Algebra | None) -> str:
             return canonical or _as_written(read.latex)
         case RealSet():
             return spelled(read.pieces)
+        case Assigned():
+            return f"{read.name} = {_key(read.value, algebra)}"
         case Listing():
             return _listing_key(read, algebra)
 
@@ -193,13 +195,19 @@ def _contradict(one: Meaning, other: Meaning) -> bool:
     match one, other:
         case Text(), Text():
             return accents_differ(one.written, other.written)
-        case RealSet(), RealSet():
-            return bool(one.variable and other.variable and one.variable != other.variable)
+        case RealSet() | Formula(), RealSet() | Formula():
+            variables = {_variable(one), _variable(other)} - {""}
+            return len(variables) > 1
         case Listing(), Listing():
             units, others = _units(one), _units(other)
             return bool(units and others and units != others)
         case _:
             return False
+
+
+def _variable(read: RealSet | Formula) -> str:
+    """The one name of an inequality, "" of anything else."""
+    return read.variable if isinstance(read, RealSet) else name_of_inequality(read.latex)
 
 
 def _units(listing: Listing) -> list[str]:

@@ -20,21 +20,21 @@ _UPRIGHT = re.compile(r"\\exp(?![A-Za-z])\s*\(")
 
 _BARRED = re.compile(
     r"(?<![\d.,])(\d{0,30})\.(\d{0,30})"
-    r"(?:\\(?:overline|bar)\s*(?:\{(\d{1,30})\}|(\d))|\((\d{1,30})\)(?![\d(^!])"
+    r"(?:\\(?:overline|bar)\s*(?:\{(\d{1,30})\}|(\d))|\((\d{1,30})\)(?![\d(^!]|\\frac)"
     r"|\\dot\s*(?:\{(\d)\}|(\d))(?:(\d{0,28})\\dot\s*(?:\{(\d)\}|(\d)))?)"
 )
-_DOTTED = re.compile(r"(?<![\d.,])(\d{1,30})\.(\d{2,60})(?:\.{3}|\\[cl]?dots(?![A-Za-z]))(?!\s*[\d.])")
-_DOTS = re.compile(r"(?<=\.\d)(\d*)\\[cl]?dots(?![A-Za-z])")
+_DOTTED = re.compile(r"(?<![\d.,])(\d{1,30})\.(\d{2,60})\.{3}(?!\s*[\d.])")
 
 _PAIRS = {"{": "}", "(": ")", "[": "]"}
-_PASSES = 8
+_MOST = 8
+"""Of infix fractions or roots that are rewritten in one answer; with more it stays as it is."""
 
 
 def one_spelling(text: str) -> str:
     r"""{a \over b}, \frac12 and \frac a b become \frac{a}{b}; sqrt(x) and \sqrt x become \sqrt{x}; a repeating decimal
     becomes its fraction. Applied until nothing changes, it changes nothing more."""
     if "." in text and ("\\" in text or "(" in text or ".." in text):
-        text = _BARRED.sub(_barred, _DOTS.sub(r"\1...", _DOTTED.sub(_dotted, text)))
+        text = _BARRED.sub(_barred, _DOTTED.sub(_dotted, text))
     if "x" in text or "X" in text:
         text = _TIMES_TEN.sub("*", text)
     if "(" in text:
@@ -82,10 +82,10 @@ def _fraction(whole: str, before: str, block: str) -> str:
 
 def _infix(text: str) -> str:
     r"""{a \over b} as \frac{a}{b}, with the group that TeX would take."""
-    for _ in range(_PASSES):
-        match = next(reversed([*_OVER.finditer(text)]), None)
-        if match is None:
+    while matches := [*_OVER.finditer(text)]:
+        if len(matches) > _MOST:
             break
+        match = matches[-1]
         start, end = _group_around(text, match.start(), match.end())
         top, bottom = text[start : match.start()].strip(), text[match.end() : end].strip()
         if not top or not bottom or "=" in top + bottom:
@@ -112,12 +112,10 @@ def _group_around(text: str, left: int, right: int) -> tuple[int, int]:
 
 def _groups(text: str, opening: re.Pattern[str]) -> str:
     r"""sqrt(...) as \sqrt{...}."""
-    for _ in range(_PASSES):
-        match = opening.search(text)
-        if match is None:
-            break
+    matches = [*opening.finditer(text)]
+    for match in reversed(matches if len(matches) <= _MOST else []):
         _, end = _group_around(text, match.end(), match.end())
         if end == len(text):
-            break
+            continue
         text = f"{text[: match.start()]}\\sqrt{match[1] or ''}{{{text[match.end() : end]}}}{text[end + 1 :]}"
     return text

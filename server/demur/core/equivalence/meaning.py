@@ -47,14 +47,23 @@ class Formula:
     latex: str
 
 
-Meaning = Quantity | Compound | Text | Foreign | Listing | RealSet | Formula
+@dataclass(frozen=True, slots=True)
+class Assigned:
+    """One of several values that are told apart by their names: the x = 1 of "x = 1, y = 2"."""
+
+    name: str
+    value: "Meaning"
+
+
+Meaning = Quantity | Compound | Text | Foreign | Listing | RealSet | Assigned | Formula
 
 _PLAIN = re.compile(r"[+-]?\d{1,15}(?:\.\d{1,15})?", re.ASCII)
 _LETTER = re.compile(r"\(?([A-Za-z])\)?[.:]?")
 _SUBSCRIPT = r"(?:_\{?\w+\}?|'+)?"
 _NAME = (
     rf"(?:[A-Za-z]{_SUBSCRIPT}(?:\s*\([^()=]{{1,20}}\))?|\\(?:theta|alpha|beta|gamma|lambda|mu|phi|omega){_SUBSCRIPT}"
-    r"|\|[A-Z]{2,3}\||\\overline\s*\{[A-Z]{1,3}\}|m?\s?\\angle\s*\{?[A-Z]{1,3}\}?|[A-Za-z]+(?: [A-Za-z]+){0,3})"
+    r"|\|[A-Z]{2,3}\||\\overline\s*\{[A-Z]{1,3}\}|m?\s?\\angle\s*\{?[A-Z]{1,3}\}?"
+    r"|\(\s*[A-Za-z](?:\s*,\s*[A-Za-z])+\s*\)|[A-Za-z]+(?: [A-Za-z]+){0,3})"
 )
 _ASSIGNED = re.compile(rf"({_NAME})\s*=(?!=)\s*(.+)", re.DOTALL)
 _ASSIGNED_TO = re.compile(rf"(.+?)\s*(?<![<>=!:])=\s*({_NAME})", re.DOTALL)
@@ -106,9 +115,18 @@ def _read(text: str, depth: int) -> Meaning:
 
 
 def _parts(text: str, depth: int) -> Meaning | None:
+    if "\\approx" in text and (exact := _before_approximation(text)):
+        return _read(exact, depth + 1)
     if text[0].isdigit() and (compound := read_compound(text)) is not None:
         return compound
     return _matrix(text, depth) or _listing(text, depth) or _renamed(text, depth)
+
+
+def _before_approximation(text: str) -> str:
+    r"""Of "x = \frac{1}{3} \approx 0.33" what stands before the rounded value; "" where that is no number."""
+    exact, _, rounded = text.partition("\\approx")
+    value = split(exact, _EQUALS)[-1].strip()
+    return exact.strip() if evaluate(value) is not None and evaluate(rounded.strip()) is not None else ""
 
 
 def _renamed(text: str, depth: int) -> Meaning | None:
@@ -158,10 +176,12 @@ def _table(rows: list[list[str]], depth: int) -> Listing | None:
 def _listing(text: str, depth: int) -> Meaning | None:
     if "\\" in text and len(union := split(text, _UNION)) > 1:
         return _items("∪", union, depth)
-    if "\\" in text and len(_PLUS_MINUS.findall(text)) == 1:
-        return _items("", [_PLUS_MINUS.sub(sign, text) for sign in "+-"], depth)
     brackets, inside = brackets_around(text)
     parts = split(inside if brackets else without_thousands(text), _SEPARATOR)
+    if _PLUS_MINUS.search(text):
+        if len(parts) > 1 and brackets in ("", "{}"):
+            return _items(brackets, [signed for part in parts for signed in _both_signs(part)], depth)
+        return _items("", _both_signs(text), depth) if len(_PLUS_MINUS.findall(text)) == 1 else None
     if brackets == "[]":
         rows = [brackets_around(part.strip()) for part in parts]
         if all(row[0] == "[]" for row in rows):
@@ -171,14 +191,26 @@ def _listing(text: str, depth: int) -> Meaning | None:
     return _items(brackets, parts, depth)
 
 
+def _both_signs(text: str) -> list[str]:
+    r"""1 \pm 2 as 1 + 2 and 1 - 2; with several of these signs, or none, the text as it is."""
+    return [_PLUS_MINUS.sub(sign, text) for sign in "+-"] if len(_PLUS_MINUS.findall(text)) == 1 else [text]
+
+
 def _items(brackets: str, parts: list[str], depth: int) -> Listing | None:
     """None when a part is empty or made of words: a name with a comma in it is one answer."""
     parts = [part.strip() for part in parts]
     if len(parts) > MAX_ITEMS or not all(parts):
         return None
-    if len({match[1] for match in map(_ASSIGNED.fullmatch, parts) if match}) > 1:
-        return Listing(brackets, tuple(Formula(part) for part in parts))  # x = 1, y = 2: the names matter
+    named = [_ASSIGNED.fullmatch(part) for part in parts]
+    if len({match[1] for match in named if match}) > 1:
+        return Listing(brackets, tuple(_assigned(part, match, depth) for part, match in zip(parts, named, strict=True)))
     items = tuple(_read(part, depth + 1) for part in parts)
     if any(isinstance(item, Foreign) or (isinstance(item, Text) and len(item.key) > 1) for item in items):
         return None
     return Listing(brackets, items)
+
+
+def _assigned(part: str, match: re.Match[str] | None, depth: int) -> Meaning:
+    if match is None or _RELATION.search(match[2]):
+        return Formula(part)
+    return Assigned("".join(match[1].split()), _read(match[2].strip(), depth + 1))

@@ -9,6 +9,19 @@ _FUNCTION = re.compile(r"(?:^|[,;])\s*([A-Za-z]'*)\s*\([^()=]{1,20}\)\s*=(?!=)")
 _TURNED = re.compile(r"(?<![<>=!:])=\s*((?:[A-Za-z]|\\[a-z]+)(?:_\{?\w+\}?|'+)?)$")
 
 
+_INEQUALITY = re.compile(r"[<>]|\\(?:le|ge|ne)(?![A-Za-z])")
+_COMMAND = re.compile(r"\\[A-Za-z]+")
+_LETTER = re.compile("[A-Za-z]")
+
+
+def name_of_inequality(latex: str) -> str:
+    """x of -2x < 4; "" where there is no inequality or not just one letter."""
+    if _INEQUALITY.search(latex) is None:
+        return ""
+    letters = set(_LETTER.findall(_COMMAND.sub(" ", latex)))
+    return letters.pop() if len(letters) == 1 else ""
+
+
 def names_differ(one: str, other: str) -> bool:
     """Whether both name what they give, variable against variable or function against function, and share no name."""
     for named in (_functions, _variables):

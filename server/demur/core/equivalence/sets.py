@@ -44,7 +44,9 @@ _BOUNDED = re.compile(
 _SUCH_THAT = re.compile(
     r"(?:all|every|any) (?:real )?(?:numbers? |values? )?(?:of )?(?:[a-z] )?(?:such that|with|where|for which) "
 )
-_OR = re.compile(r"\s*(?:,?\s*\bor\b|\\(?:cup|lor|vee)(?![A-Za-z]))\s*")
+_UNION = re.compile(r"\s*\\(?:cup|lor|vee)(?![A-Za-z])\s*")
+_OR = re.compile(r"\s*,?\s*\bor\b\s*")
+_CLEARLY_INTERVAL = re.compile(r"\\infty|[<>\[\]]|\\(?:le|ge)(?![A-Za-z])")
 _BOTH = re.compile(r"\s*\\(?:cap|land|wedge)(?![A-Za-z])\s*")
 _AND = re.compile(r"\s*,?\s*\band\b\s*")
 _COMMA = re.compile(r"\s*[,;]\s*")
@@ -84,9 +86,11 @@ def _read(text: str, depth: int) -> RealSet | None:
     named = _named(text, depth)
     if named is not None:
         return named
-    for separator, join in ((_OR, _any), (_BOTH, _all)):
+    for separator, join in ((_OR, _any), (_UNION, _any), (_BOTH, _all)):
         parts = split(text, separator)
         if 1 < len(parts) <= MAX_PARTS:
+            if separator is _OR and _CLEARLY_INTERVAL.search(text) is None:
+                return None  # (1, 2) or (3, 4) may be two points
             return _joined([_part(part, depth + 1) for part in parts], join)
     return _relation(text) or _all_but(text, depth) or _both(split(text, _AND), depth)
 
@@ -153,9 +157,10 @@ def _interval(text: str) -> RealSet | None:
     if len(brackets) != 2 or brackets == "{}" or len(bounds) != 2:
         return None
     low, high = map(_number, bounds)
-    if low is None or high is None:
+    has_low, has_high = brackets[0] == "[", brackets[1] == "]"
+    if low is None or high is None or (has_low and low == -INFINITY) or (has_high and high == INFINITY):
         return None
-    return RealSet(intersection((Piece(low, high, brackets[0] == "[", brackets[1] == "]"),), ALL))
+    return RealSet(intersection((Piece(low, high, has_low, has_high),), ALL))
 
 
 def _finite(text: str) -> RealSet | None:
@@ -193,8 +198,8 @@ def _relation(text: str) -> RealSet | None:
     if len(names) != 1 or (len(terms) == 3 and names != [1]):
         return None
     at, variable = names[0], terms[names[0]].strip()
-    if signs == ["\\ne"] and at == 0:
-        points = _points(split(terms[1], _ITEM))
+    if signs == ["\\ne"]:
+        points = _points(split(terms[1 - at], _ITEM))
         return None if points is None else RealSet(complement(points.pieces), variable)
     pieces = ALL
     for i, sign in enumerate(signs):

@@ -12,6 +12,8 @@ _PUNCTUATION = re.compile(
     r"|[^\w\s]|_"
 )
 _ARTICLES = re.compile(r"\b(?:(?:an|the)\b(?![+#-])|a(?=\s+\S))")  # the A of "vitamin A" and of "A+" is none
+_AND = re.compile(r"&|(?<=\w)\+(?=[^\W\d_])|(?<=\s)\+(?=\s)")
+_MINUS = re.compile(r"-(?=[^\W\d_])")
 _SHARP_S = re.compile(r"\w*ß\w*")
 _WORD = re.compile(r"[A-Za-z]{3,}")
 _ONLY_LETTERS = re.compile(r"[^\W\d_](?:[ .'&]*[^\W\d_])+[ .']*")
@@ -57,10 +59,12 @@ def text_key(normalised: str) -> str:
     """Without case, accents, articles, layout, and the punctuation that tells no two answers apart; the bare text when
     nothing else is left of it."""
     lower = _SHARP_S.sub(_sharp_s, normalised.lower()) if "ß" in normalised else normalised
-    folded = unicodedata.normalize("NFKD", lower.casefold().replace("&", " and "))
+    folded = unicodedata.normalize("NFKD", _AND.sub(" and ", lower.casefold()))
     plain = "".join(character for character in folded if not unicodedata.combining(character))
     plain = _APOSTROPHES.sub("", _LEADING_POINT.sub("0.", plain))
     plain = _PUNCTUATION.sub(lambda mark: mark[1] or " ", plain)
+    if _MINUS.match(normalised):
+        plain = f"-{plain.lstrip()}"
     key = " ".join(_ARTICLES.sub(" ", plain).split())
     if key in _NO_NOUNS:
         return " ".join([*_ARTICLES.findall(plain), key])
