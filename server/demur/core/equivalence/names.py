@@ -9,6 +9,7 @@ _FUNCTION = re.compile(r"(?:^|[,;])\s*([A-Za-z]'*)\s*\([^()=]{1,20}\)\s*=(?!=)")
 _TURNED = re.compile(r"(?<![<>=!:])=\s*((?:[A-Za-z]|\\[a-z]+)(?:_\{?\w+\}?|'+)?)$")
 
 
+_SEGMENT = re.compile(r"^\s*(?:m?\s?\\angle\s*)?\|?(?:\\overline\s*)?\{?([A-Z]{2,3})\}?\|?\s*=(?!=)")
 _INEQUALITY = re.compile(r"[<>]|\\(?:le|ge|ne)(?![A-Za-z])")
 _COMMAND = re.compile(r"\\[A-Za-z]+")
 _LETTER = re.compile("[A-Za-z]")
@@ -23,8 +24,9 @@ def name_of_inequality(latex: str) -> str:
 
 
 def names_differ(one: str, other: str) -> bool:
-    """Whether both name what they give, variable against variable or function against function, and share no name."""
-    for named in (_functions, _variables):
+    """Whether both name what they give, and share no name: variable against variable, function against function, the
+    points of a segment or angle against those of another."""
+    for named in (_functions, _variables, _segments):
         some, others = named(one), named(other)
         if some and others and not some & others:
             return True
@@ -40,6 +42,11 @@ def _variables(text: str) -> frozenset[str]:
     if _FUNCTION.search(text) or len(text) > 2_000:
         return frozenset()
     return frozenset(_plain(name) for name in [*_VARIABLE.findall(text), *_TURNED.findall(text)])
+
+
+def _segments(text: str) -> frozenset[str]:
+    match = _SEGMENT.match(text)
+    return frozenset({min(match[1], match[1][::-1])}) if match else frozenset()
 
 
 def _plain(name: str) -> str:
