@@ -8,6 +8,7 @@ import re
 import zlib
 from collections.abc import Iterable
 from decimal import Decimal
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
@@ -19,7 +20,8 @@ from math_verify import verify
 from math_verify.parser import should_treat_as_complex
 from sympy.core.relational import Relational
 
-from demur.core.equivalence.number import number_key, simplest
+from demur.core.equivalence.number import Number, number_key, simplest
+from demur.core.equivalence.pieces import INFINITY, Piece, point, spelled, union
 
 logging.disable(logging.CRITICAL)  # math-verify warns about its time limits being off, which they are for good reason
 
@@ -60,7 +62,7 @@ _FORMULAS = (
     r"e^{i\pi}",
     r"a_{1}+a_2",
 )
-_PAIRS = ((r"x>2", r"(2,\infty)"), (r"y=2x+3", r"2x-y+3=0"))
+_PAIRS = ((r"x^2>2", r"(2,\infty)"), (r"y=2x+3", r"2x-y+3=0"))
 
 _NORMALISED = NormalizationConfig(units=False, malformed_operators=True, nits=True, boxed="none")
 """Units are dropped long before; math-verify would take the variables of "2ab" and "5c" for some."""
@@ -106,10 +108,24 @@ def _says(equation: Any, value: Any) -> bool:
     key = _key(_exact(value))
     if key is None:
         return False
+    if value.free_symbols:
+        return _solves_for(equation, value) == key
     if len(equation.free_symbols) == 1:
         slope, solution = _line(equation.lhs - equation.rhs, *equation.free_symbols)
         return slope is not None and _key(solution) == key
     return any(not side.free_symbols and _key(_exact(side)) == key for side in (equation.lhs, equation.rhs))
+
+
+def _solves_for(equation: Any, value: Any) -> str | None:
+    """The key of what an equation says of the one name that `value` has not: 2x + y = 5 says 5 - 2x of y. None where it
+    is solved for another name already, or not linear in this one."""
+    names = equation.free_symbols - value.free_symbols
+    if len(names) != 1 or any(side in value.free_symbols for side in (equation.lhs, equation.rhs)):
+        return None
+    name = names.pop()
+    exact = _exact(equation.lhs - equation.rhs)
+    slope = sympy.simplify(sympy.diff(exact, name))
+    return None if slope == 0 or name in slope.free_symbols else _key(-exact.subs(name, 0) / slope)
 
 
 @lru_cache(maxsize=256)
@@ -132,6 +148,8 @@ def _key(expression: Any) -> str | None:
     if isinstance(expression, sympy.MatrixBase):
         return "[" + ", ".join("[" + ", ".join(_keys(row)) + "]" for row in expression.tolist()) + "]"
     if isinstance(expression, And):
+        if (solved := _solution_set([*expression.args])) is not None:
+            return solved
         return "and " + "; ".join(sorted(_keys(expression.args)))
     if isinstance(expression, Relational):
         return _relation_key(expression)
@@ -151,8 +169,10 @@ def _relation_key(relation: Any) -> str | None:
     name = type(relation).__name__
     if name in ("GreaterThan", "StrictGreaterThan"):
         sides, name = -sides, {"GreaterThan": "LessThan", "StrictGreaterThan": "StrictLessThan"}[name]
-    if name != "Equality" and len(sides.free_symbols) == 1 and (solved := _solved(sides, name)) is not None:
-        return solved
+    if name != "Equality" and len(sides.free_symbols) == 1:
+        solved = _solved(sides, name) or _solution_set([relation])
+        if solved is not None:
+            return solved
     values = [_at(sides, point) for point in _points(sides)]
     if any(value is None for value in values):
         return None
@@ -176,6 +196,34 @@ def _solved(sides: Any, name: str) -> str | None:
     if slope > 0:
         return f"(-\\infty, {key}{']' if closed else ')'}"
     return f"{'[' if closed else '('}{key}, \\infty)"
+
+
+def _solution_set(relations: list[Any]) -> str | None:
+    """The real numbers that fulfil all of some inequalities in one variable, as `demur.core.equivalence` spells them;
+    None where they are not found as intervals and points."""
+    if any(not isinstance(relation, Relational) for relation in relations):
+        return None
+    if len({symbol for relation in relations for symbol in relation.free_symbols}) != 1:
+        return None
+    found = sympy.Intersection(*(_exact(relation).as_set() for relation in relations))
+    pieces: list[Piece] = []
+    for part in found.args if isinstance(found, sympy.Union) else (found,):
+        if isinstance(part, sympy.Interval):
+            pieces.append(Piece(_bound(part.start), _bound(part.end), not part.left_open, not part.right_open))
+        elif isinstance(part, sympy.FiniteSet):
+            pieces += [point(_bound(number)) for number in part.args]
+        elif part is not sympy.S.EmptySet:
+            return None
+    return spelled(union(pieces))
+
+
+def _bound(value: Any) -> Number:
+    """Raises for what is no real number."""
+    if value.is_infinite:
+        return INFINITY if value == sympy.oo else -INFINITY
+    if value.is_Rational:
+        return Fraction(int(value.p), int(value.q))
+    return simplest(Decimal(str(value.evalf(PRECISION))))
 
 
 def _line(sides: Any, name: Any) -> tuple[Any, Any]:

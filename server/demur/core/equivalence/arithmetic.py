@@ -10,7 +10,7 @@ from collections.abc import Callable
 from decimal import DecimalException
 from fractions import Fraction
 
-from demur.core.equivalence.number import PI, Number, combine, factorial_of, literal, raised, simplest
+from demur.core.equivalence.number import PI, Number, combine, factorial_of, literal, negated, raised, simplest
 
 MAX_CHARS = 1_200
 MAX_TOKENS = 128
@@ -116,7 +116,7 @@ class _Parser:
         while self._peek() in ("+", "-"):
             negative ^= self._take() == "-"
         value = self._power()
-        return -value if negative else value
+        return negated(value) if negative else value
 
     def _power(self) -> Number:
         base = self._atom()

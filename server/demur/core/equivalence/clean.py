@@ -57,6 +57,7 @@ _COMMANDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\\(?:displaystyle|textstyle|limits|nolimits|mathstrut)(?![a-zA-Z])", ""),
         (r"\\[dtc]frac(?![a-zA-Z])", r"\\frac"),
         (r"\{,\}|,\\!\s*|\\,(?=\d{3}(?!\d))", ","),
+        (r"(?<=\})\s*\\\s+(?=\\?\{)", r"\\setminus "),
         (r"(?<!\\)\\(?:[,!;:> ]|quad(?![a-zA-Z])|qquad(?![a-zA-Z]))|~", " "),
         (r"\\([%$#&_])", r"\1"),
         (r"\^\s*(?:\{\s*\\circ\s*\}|\\circ(?![a-zA-Z]))|\\degrees?(?![a-zA-Z])", "°"),

@@ -68,12 +68,14 @@ _WITHOUT_A_YEAR = tuple(
 _WITHOUT_A_DAY = re.compile(rf"{_MONTH},? (?:of )?{_YEAR}", re.IGNORECASE)
 _HYPHENED = re.compile(rf"{_DAY}-{_MONTH}-(?P<year>\d{{4}})", re.IGNORECASE)
 _NUMBERS = re.compile(r"(\d{1,4})([-/.])\s?(\d{1,2})\2\s?(\d{1,4})\.?")
+_YEARS = re.compile(r"((?:1\d|20)\d\d)\s?-\s?((?:(?:1\d|20)\d)?\d\d?)")
 _ISO_WITH_TIME = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)Z?")
 _CJK = re.compile(r"(?:(\d{3,4})\s*[年년])?\s*(?:(\d{1,2})\s*[月월])?\s*(?:(\d{1,2})\s*[日号號일])?")
 _ERA_YEAR = re.compile(
     rf"(?:(?:the )?year )?(?:{_ERA} ?(?P<after>\d{{1,4}})|(?P<before>\d{{1,4}}) ?{_ERA.replace('era', 'era2')})", re.I
 )
 _ERA_WITHIN = re.compile(r"(?<![\w.,/-])(\d{1,4}) ?(BCE?\b|B\.C\.(?:E\.)?|CE\b|C\.E\.|AD\b|A\.D\.)")
+_CENTURY = re.compile(r"\b(century|millennium) (BCE?\b|B\.C\.(?:E\.)?|CE\b|C\.E\.|AD\b|A\.D\.)")
 _FOREIGN = re.compile(
     r"(\d{1,2})(?:\.|er|º|ª|o|\.?-?го|ος)?\s+(?:de |di |of )?([^\W\d_]+(?:['’][^\W\d_]+)?)\.?"
     r",?\s+(?:de |del )?(\d{4})(?:\s?(?:г|р|года|року|r)\.?)?"
@@ -90,6 +92,7 @@ _CLOCK = re.compile(
     r"(?P<hour>\d{1,2})(?:[:.](?P<minute>\d\d)(?::(?P<second>\d\d))?)? ?(?P<half>[ap])\.? ?m\b\.?", re.IGNORECASE
 )
 _TWENTY_FOUR = re.compile(r"(\d{1,2}) ?: ?(\d\d)(?: ?: ?(\d\d))?(?: ?(?:h|hrs|hours|o'clock))?")
+_O_CLOCK = re.compile(r"(\d{1,2}) ?o'? ?clock", re.IGNORECASE)
 _NAMED_TIMES = {
     "noon": "12:00",
     "midday": "12:00",
@@ -148,6 +151,7 @@ def with_iso_dates(text: str) -> str:
         return text
     for pattern in _WRITTEN:
         text = pattern.sub(lambda match: _dated(match) or match[0], text)
+    text = _CENTURY.sub(lambda match: f"{match[1]} {_era(match[2])}", text)
     text = _ERA_WITHIN.sub(lambda match: f"year {match[1]} {_era(match[2])}", text)
     return _CLOCK.sub(lambda match: _on_the_clock(match) or match[0], text)
 
@@ -197,6 +201,8 @@ def _numbers(text: str) -> str | None:
     """2021-09-03, 2021/9/3, 03.09.2021 (day first, as wherever points are used), 13/04/2021 (one reading)."""
     match = _NUMBERS.fullmatch(text)
     if match is None:
+        if years := _YEARS.fullmatch(text):
+            return f"{years[1]} to {years[2]}"  # 1914-1918 is no difference
         stamped = _ISO_WITH_TIME.fullmatch(text)
         return None if stamped is None else _stamped(stamped[1], stamped[2])
     first, between, second, last = match[1], match[2], int(match[3]), match[4]
@@ -227,6 +233,8 @@ def _time(text: str) -> str | None:
     """3 PM, 3:30 p.m., 15:30. A time of 24 hours is also how a ratio is written: then it is as good."""
     if match := _CLOCK.fullmatch(text):
         return _on_the_clock(match)
+    if match := _O_CLOCK.fullmatch(text):
+        text = f"{match[1]}:00"
     match = _TWENTY_FOUR.fullmatch(text)
     if match is None or int(match[1]) > 24 or int(match[2]) > 59 or int(match[3] or 0) > 59:
         return None

@@ -2,11 +2,12 @@ r"""Ground truths as data sets write them: text, a number, several accepted answ
 
 import re
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from typing import Any, cast
 
 from demur.core.equivalence.keys import Algebra, same_answer
 from demur.core.equivalence.meaning import meaning
-from demur.core.equivalence.number import number_key
+from demur.core.equivalence.number import combine, number_key
 from demur.core.equivalence.units import PERCENT, Quantity
 
 _FIELDS = ("target", "answer", "final_answer", "ground_truth", "value", "aliases")
@@ -41,7 +42,7 @@ def _is_its_percentage(answer: str, gold: str) -> bool:
     given, true = meaning(answer), meaning(gold)
     if not isinstance(given, Quantity) or not isinstance(true, Quantity) or given.unit or true.unit != PERCENT:
         return False
-    return number_key(given.value / 100) == number_key(true.value)
+    return number_key(combine(given.value, "/", Fraction(100))) == number_key(true.value)
 
 
 def _flatten(truth: Any, nesting: int) -> Iterable[str]:

@@ -79,6 +79,7 @@ _MATRIX = re.compile(
     rf"\\end\s*\{{{_ENVIRONMENT}\}}\s*[)\]]?",
     re.DOTALL,
 )
+_IN_CODE = re.compile(r"(?:(?:np|numpy|sp|sympy|torch)\.)?(?:array|Matrix|tensor)\(\s*(\[.*\])\s*\)", re.DOTALL)
 _ROW = re.compile(r"\\\\(?:\[[^\]&]{1,12}\])?")
 _CELL = re.compile("&")
 _AFTER_CHRIST = re.compile(r"year (\d{4}) ad")
@@ -155,6 +156,9 @@ def _end_of_chain(text: str) -> str:
 
 def _matrix(text: str, depth: int) -> Listing | None:
     """A matrix in any environment but that of a determinant; in code it is a list of lists."""
+    if code := _IN_CODE.fullmatch(text):
+        found = _listing(code[1], depth)
+        return found if isinstance(found, Listing) else None
     match = _MATRIX.fullmatch(text) if "\\begin" in text else None
     if match is None or "\\begin" in match[1] or "\\hline" in match[1]:
         return None

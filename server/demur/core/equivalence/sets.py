@@ -35,7 +35,7 @@ _EMPTY = re.compile(
     r"\\(?:emptyset|varnothing)(?![A-Za-z])|\\\{\s*\\\}|\{\s*\}|(?:the )?empty set|(?:there (?:is|are) )?no solutions?",
     re.IGNORECASE,
 )
-_WITHOUT = re.compile(r"\s*(?:\\(?:setminus|backslash|smallsetminus)(?![A-Za-z])|(?<=\})\s*[-\\]\s*(?=\\\{))\s*")
+_WITHOUT = re.compile(r"\s*(?:\\(?:setminus|backslash|smallsetminus)(?![A-Za-z])|(?<=\})\s*[-\\]\s*(?=\\?\{))\s*")
 _EXCEPT = re.compile(r",?\s+(?:except(?: for)?|but not|other than|excluding|without)\s+", re.IGNORECASE)
 _BOUNDED = re.compile(
     r"(?:all )?(?:the )?real numbers (?:that are )?(greater|larger|bigger|less|smaller) than (or equal to )?(.+)",
@@ -54,7 +54,7 @@ _SIGN = re.compile(r"\s*(<|>|\\le(?![A-Za-z])|\\ge(?![A-Za-z])|\\ne(?![A-Za-z])|
 _VARIABLE = re.compile(r"[A-Za-z]|\\(?:theta|alpha|beta|lambda|mu|phi)")
 _MEMBER = re.compile(r"([A-Za-z]|\\theta)\s*\\in(?![A-Za-z])\s*(.+)", re.DOTALL)
 _BUILDER = re.compile(
-    r"\\\{\s*([A-Za-z])\s*(?:\\in\s*\\mathbb\{R\}\s*)?(?:\||:|\\mid(?![A-Za-z]))\s*(.+?)\s*\\\}", re.DOTALL
+    r"\\?\{\s*([A-Za-z])\s*(?:\\in\s*\\mathbb\{R\}\s*)?(?:\||:|\\mid(?![A-Za-z]))\s*(.+?)\s*\\?\}", re.DOTALL
 )
 _ITEM = re.compile(r"\s*[,;]\s*(?:and\s+)?|\s+(?:and|or)\s+")
 _NAMED = re.compile(r"[A-Za-z]\s*(?:=|\\ne(?![A-Za-z]))\s*")

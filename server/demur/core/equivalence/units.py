@@ -7,9 +7,13 @@ from fractions import Fraction
 from demur.core.equivalence.arithmetic import evaluate
 from demur.core.equivalence.number import Number, combine
 from demur.core.equivalence.text import word_set
-from demur.core.equivalence.words import SCALES, number_in_words
+from demur.core.equivalence.words import SCALES as NAMED
+from demur.core.equivalence.words import number_in_words
 
 PERCENT = "%"
+SCALES = NAMED | {"dozen": 12}
+_SHORT_SCALES = {"k": 10**3, "K": 10**3, "M": 10**6, "mn": 10**6, "B": 10**9, "bn": 10**9}
+"""Of money: $3M."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +126,8 @@ _STAIRS = tuple(
 """Units that are counted on into the next smaller one."""
 _NO_PART = word_set("long tall wide high deep away old apart total each")
 """Words behind a unit that say of what it is the measure."""
+_MORE = word_set("whole full more extra additional total consecutive other")
+"""Words before a unit that do not change it."""
 
 
 def read_quantity(text: str) -> Quantity | None:
@@ -202,8 +208,9 @@ def _with_trailing_unit(text: str, currency: str) -> Quantity | None:
     if value is None:
         return None
     first, _, rest = words.partition(" ")
-    if first.lower() in SCALES:
-        scaled = combine(value, "*", Fraction(SCALES[first.lower()]))
+    scale = SCALES.get(first.lower()) or (_SHORT_SCALES.get(first) if currency else None)
+    if scale is not None:
+        scaled = combine(value, "*", Fraction(scale))
         unit = _unit(rest, spaced=True) if rest else ""
         return None if unit is None else _counted(scaled, currency or unit)
     unit = _unit(words, spaced=bool(match[2]))
@@ -237,8 +244,16 @@ def _unit(words: str, *, spaced: bool) -> str | None:
         ]
         return _joined(plain, parts)
     if spaced and words == words.lower() and all(len(name) >= 3 for name in names):
-        return names[-1].removesuffix("s") + found[-1][1]
+        return _thing(names) + found[-1][1]
     return None
+
+
+def _thing(names: list[str]) -> str:
+    """What is counted: apples, of "red apples"; but a nautical mile is no mile, and a kilowatt hour no hour."""
+    last = _ALIASES.get(names[-1])
+    if last is None:
+        return names[-1].removesuffix("s")
+    return "_".join([*(name for name in names[:-1] if name not in _MORE), last])
 
 
 def _known(name: str, spaced: bool) -> str | None:
