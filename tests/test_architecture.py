@@ -10,7 +10,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 SERVER = ROOT / "server" / "demur"
-HEAVY = {"fastapi", "starlette", "httpx", "torch", "transformers", "vllm", "ray", "verl", "sympy", "math_verify"}
+HEAVY = {"fastapi", "starlette", "httpx", "torch", "transformers", "vllm", "ray", "verl"}
+HEAVY |= {"sympy", "math_verify", "pint", "babel"}
 
 
 def modules(folder: Path, root: Path) -> list[str]:

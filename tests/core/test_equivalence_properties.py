@@ -17,6 +17,42 @@ PIECES = st.one_of(
     st.sampled_from(
         [r"\{", r"\}", r"\%", r"\$", r"\boxed{", "1,234", "km", "percent", "million", "the", "Paris", " or "]
     ),
+    st.sampled_from(
+        [
+            "March",
+            " 5",
+            "2024",
+            "-03-",
+            "3:30",
+            " PM",
+            " BC",
+            "noon",
+            "年",
+            " h ",
+            " min",
+            "°C",
+            " and ",
+            "real numbers",
+            "é",
+            "ß",
+        ]
+    ),
+    st.sampled_from(
+        [
+            r"\overline{3}",
+            "0.(3)",
+            "...",
+            r"\over",
+            r"\ne",
+            r"\setminus",
+            r"\mathbb{R}",
+            r"\infty",
+            r"\approx",
+            "sqrt(",
+            "&",
+            r"\\",
+        ]
+    ),
 )
 ANSWERS = st.one_of(st.lists(PIECES, max_size=12).map("".join), st.text(max_size=20))
 unhurried = settings(deadline=None, max_examples=80)

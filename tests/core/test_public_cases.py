@@ -4,6 +4,7 @@ A case marked `open` is not read right yet: it has to fail, so that the mark goe
 """
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from demur.core.equivalence import same_answer
 from demur.core.reading import read
+from demur.grading import Grader
 
 DATA = Path(__file__).parents[1] / "data"
 CASES = [json.loads(line) for line in (DATA / "public_cases.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -33,10 +35,23 @@ def test_is_read_as_by_a_careful_person(case: dict[str, Any]) -> None:
         assert found.answer == case["answer"] or same_answer(found.answer, case["answer"])
 
 
-@pytest.mark.parametrize("pair", [marked(pair) for pair in PAIRS if pair["needs"] != "algebra"])
-def test_are_told_the_same_or_apart_without_algebra(pair: dict[str, Any]) -> None:
+@pytest.mark.parametrize("pair", [marked(pair) for pair in PAIRS if pair["needs"] == "text" or not pair["same"]])
+def test_are_told_the_same_or_apart_by_reading_alone(pair: dict[str, Any]) -> None:
+    """Without the grading process too, nothing passes as equal that is not."""
     assert same_answer(pair["a"], pair["b"]) is pair["same"]
     assert same_answer(pair["b"], pair["a"]) is pair["same"]
+
+
+@pytest.fixture(scope="module")
+def grader() -> Iterator[Grader]:
+    with Grader() as grader:
+        yield grader
+
+
+@pytest.mark.parametrize("pair", [marked(pair) for pair in PAIRS])
+def test_are_told_the_same_or_apart_by_the_grader(grader: Grader, pair: dict[str, Any]) -> None:
+    assert grader.same(pair["a"], pair["b"]) is pair["same"]
+    assert grader.same(pair["b"], pair["a"]) is pair["same"]
 
 
 def test_every_case_names_its_source() -> None:

@@ -4,7 +4,7 @@ It imports sympy once, then forks a child and hands it the requests. A child tha
 and replaced by a fork, which takes milliseconds where a new interpreter takes seconds. The parent of the forks never
 looks at an answer itself, so nothing written in one can stop it.
 
-Request: {"op": "canonical" | "equal", "args": [...], "limit": seconds of processor time}.
+Request: {"op": "canonical" | "equal" | "unit" | "month", "args": [...], "limit": seconds of processor time}.
 Reply: {"value": ...} or {"failed": "time" | "error"}; with {"seconds": of processor time} unless it ran out of it.
 """
 
@@ -85,11 +85,17 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business; it closes our stdin
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    from demur.grading import symbolic
+    from demur.grading import reference, symbolic
 
     symbolic.warm_up()
-    operations: dict[str, Callable[..., Any]] = {"canonical": symbolic.canonical, "equal": symbolic.equal}
-    _reply(replies, b'{"ready": true}\n')
+    reference.warm_up()
+    operations: dict[str, Callable[..., Any]] = {
+        "canonical": symbolic.canonical,
+        "equal": symbolic.equal,
+        "unit": reference.unit,
+        "month": reference.month,
+    }
+    _reply(replies, json.dumps({"ready": True, "missing": reference.MISSING}).encode() + b"\n")
     child = Child(operations)
     for line in sys.stdin.buffer:
         answer = child.ask(line)

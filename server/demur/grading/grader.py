@@ -1,10 +1,12 @@
 """The grader: `demur.core.equivalence` with formulas compared by value."""
 
 import asyncio
+import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
 from queue import SimpleQueue
 from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar
@@ -25,6 +27,9 @@ CACHED_CHARS = 1_000
 """unless the value is longer: a matrix has one for each entry."""
 
 Question = tuple[str, ...]
+_WITHOUT = {"pint": "units are not converted", "babel": "months are known by their English names only"}
+
+logger = logging.getLogger(__name__)
 
 
 class Grader:
@@ -153,12 +158,13 @@ def _started(count: int) -> list[Process]:
     """All of them ready, or none left running."""
     processes = [Process() for _ in range(count)]
     try:
-        for process in processes:
-            process.wait_until_ready()
+        missing = {name for process in processes for name in process.wait_until_ready()}
     except GraderError:
         for process in processes:
             process.close()
         raise
+    for name in sorted(missing):
+        logger.warning("%s is not installed: %s; pip install 'demur[server]'", name, _WITHOUT[name])
     return processes
 
 
@@ -183,6 +189,13 @@ class Session:
     def equal(self, latex: str, other: str) -> bool:
         tame = equivalence.is_tame(latex) and equivalence.is_tame(other)
         return bool(self._ask("equal", latex, other)) if tame else False
+
+    def unit(self, name: str) -> equivalence.Scale | None:
+        scale = self._ask("unit", name)
+        return None if scale is None else equivalence.Scale(Fraction(scale[0]), Fraction(scale[1]), scale[2])
+
+    def month(self, name: str) -> int | None:
+        return self._ask("month", name)
 
     def _ask(self, operation: str, *formulas: str) -> Any | None:
         if self._spent + LIMIT > BUDGET:

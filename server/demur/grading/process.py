@@ -24,11 +24,13 @@ class Process:
         self._killed = False
         self._popen = _spawn()
 
-    def wait_until_ready(self) -> None:
-        """Raises GraderError when it never will be."""
-        if self._read(START_SECONDS) is None:
+    def wait_until_ready(self) -> tuple[str, ...]:
+        """The names of libraries that it goes without. Raises GraderError when it never will be ready."""
+        ready = self._read(START_SECONDS)
+        if ready is None:
             self.close()
             raise GraderError("the grading process did not start; it needs math-verify: pip install 'demur[server]'")
+        return tuple(ready["missing"])
 
     def restart(self) -> None:
         """Another process in the place of one that is gone. Raises GraderError."""

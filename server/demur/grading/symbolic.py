@@ -8,22 +8,28 @@ import re
 import zlib
 from collections.abc import Iterable
 from decimal import Decimal
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
 import sympy
-from latex2sympy2_extended.latex2sympy2 import NormalizationConfig
+from latex2sympy2_extended.latex2sympy2 import ConversionConfig, NormalizationConfig, latex2sympy
 from latex2sympy2_extended.logic import And
-from math_verify import LatexExtractionConfig, parse, verify
+from latex2sympy2_extended.math_normalization import normalize_latex
+from math_verify import verify
+from math_verify.parser import should_treat_as_complex
 from sympy.core.relational import Relational
 
-from demur.core.equivalence.number import number_key, simplest
+from demur.core.equivalence.number import Number, number_key, simplest
+from demur.core.equivalence.pieces import INFINITY, Piece, point, spelled, union
 
 logging.disable(logging.CRITICAL)  # math-verify warns about its time limits being off, which they are for good reason
 
 PRECISION = 60
 """Decimal digits that values are worked out to; keys compare far fewer."""
 SIGNIFICANT = 35
+DECIMALS = 30
+"""In which the members of sets have to agree."""
 LARGEST = sympy.Integer(10) ** 24
 """Beyond it a value says nothing of what was added to it, below 1 / LARGEST it may be rounding noise: a formula that
 gets there has no key."""
@@ -56,12 +62,12 @@ _FORMULAS = (
     r"e^{i\pi}",
     r"a_{1}+a_2",
 )
-_PAIRS = ((r"x>2", r"(2,\infty)"), (r"y=2x+3", r"2x-y+3=0"))
+_PAIRS = ((r"x^2>2", r"(2,\infty)"), (r"y=2x+3", r"2x-y+3=0"))
 
-_ALL_OF_IT = LatexExtractionConfig(
-    normalization_config=NormalizationConfig(units=False, malformed_operators=True, nits=True, boxed="none")
-)
+_NORMALISED = NormalizationConfig(units=False, malformed_operators=True, nits=True, boxed="none")
 """Units are dropped long before; math-verify would take the variables of "2ab" and "5c" for some."""
+_AS_WRITTEN = ConversionConfig(lowercase_symbols=False)
+"""A and a are two variables."""
 _DEGREES = re.compile(r"(\d+(?:\.\d+)?)\s*°")
 
 
@@ -80,15 +86,19 @@ def canonical(latex: str) -> str | None:
 
 
 def equal(latex: str, other: str) -> bool:
-    """Whether math-verify accepts the pair in either order: its check is not symmetric. Equations it does not get."""
+    """Whether the two have one key, or math-verify accepts them in either order: its check is not symmetric. Equations
+    it does not get, nor what keys tell apart: it takes numbers for equal that differ a little."""
     one, two = _parsed(latex), _parsed(other)
     if one is None or two is None:
         return False
     for equation, value in ((one, two), (two, one)):
         if isinstance(equation, sympy.Equality) and isinstance(value, sympy.Expr):
             return _says(equation, value)
+    if any(isinstance(one, kind) and isinstance(two, kind) for kind in (sympy.Expr, sympy.Equality, sympy.MatrixBase)):
+        key = _key(_exact(one))
+        return key is not None and key == _key(_exact(two))
     return any(
-        verify(gold, answer, allow_set_relation_comp=True, timeout_seconds=_NEVER)
+        verify(gold, answer, DECIMALS, PRECISION, allow_set_relation_comp=True, timeout_seconds=_NEVER)
         for gold, answer in ((one, two), (two, one))
     )
 
@@ -98,25 +108,33 @@ def _says(equation: Any, value: Any) -> bool:
     key = _key(_exact(value))
     if key is None:
         return False
+    if value.free_symbols:
+        return _solves_for(equation, value) == key
     if len(equation.free_symbols) == 1:
-        solution = _solution(equation, *equation.free_symbols)
-        return solution is not None and _key(solution) == key
+        slope, solution = _line(equation.lhs - equation.rhs, *equation.free_symbols)
+        return slope is not None and _key(solution) == key
     return any(not side.free_symbols and _key(_exact(side)) == key for side in (equation.lhs, equation.rhs))
 
 
-def _solution(equation: Any, name: Any) -> Any | None:
-    """Of an equation that is linear in its one name."""
-    sides = _exact(equation.lhs - equation.rhs)
-    slope = sympy.diff(sides, name)
-    return None if slope.free_symbols or slope == 0 else -sides.subs(name, 0) / slope
+def _solves_for(equation: Any, value: Any) -> str | None:
+    """The key of what an equation says of the one name that `value` has not: 2x + y = 5 says 5 - 2x of y. None where it
+    is solved for another name already, or not linear in this one."""
+    names = equation.free_symbols - value.free_symbols
+    if len(names) != 1 or any(side in value.free_symbols for side in (equation.lhs, equation.rhs)):
+        return None
+    name = names.pop()
+    exact = _exact(equation.lhs - equation.rhs)
+    slope = sympy.simplify(sympy.diff(exact, name))
+    return None if slope == 0 or name in slope.free_symbols else _key(-exact.subs(name, 0) / slope)
 
 
 @lru_cache(maxsize=256)
 def _parsed(latex: str) -> Any | None:
-    """The sympy object, or None. math-verify finds formulas in prose; the dollars say that all of it is one."""
-    latex = _DEGREES.sub(r"(\\frac{\1\\pi}{180})", latex)
-    found: list[Any] = parse(f"${latex}$", [_ALL_OF_IT], fallback_mode="no_fallback", parsing_timeout=_NEVER)
-    return found[0] if found else None
+    """The sympy object that all of the text stands for; raises where there is none."""
+    text = normalize_latex(_DEGREES.sub(r"(\\frac{\1\\pi}{180})", latex), config=_NORMALISED)
+    return latex2sympy(
+        text, is_real=not should_treat_as_complex(text), normalization_config=None, conversion_config=_AS_WRITTEN
+    )
 
 
 def _exact(expression: Any) -> Any:
@@ -125,10 +143,14 @@ def _exact(expression: Any) -> Any:
 
 
 def _key(expression: Any) -> str | None:
+    if isinstance(expression, sympy.MatrixExpr):
+        expression = expression.doit()
     if isinstance(expression, sympy.MatrixBase):
-        return f"matrix {expression.shape} " + _joined(expression.flat())
+        return "[" + ", ".join("[" + ", ".join(_keys(row)) + "]" for row in expression.tolist()) + "]"
     if isinstance(expression, And):
-        return "and " + _joined(expression.args, ordered=False)
+        if (solved := _solution_set([*expression.args])) is not None:
+            return solved
+        return "and " + "; ".join(sorted(_keys(expression.args)))
     if isinstance(expression, Relational):
         return _relation_key(expression)
     if isinstance(expression, sympy.Expr):
@@ -136,17 +158,21 @@ def _key(expression: Any) -> str | None:
     return None
 
 
-def _joined(parts: Iterable[Any], *, ordered: bool = True) -> str:
-    keys = [_key(part) or str(part) for part in parts]
-    return "; ".join(keys if ordered else sorted(keys))
+def _keys(parts: Iterable[Any]) -> list[str]:
+    return [_key(part) or str(part) for part in parts]
 
 
 def _relation_key(relation: Any) -> str | None:
-    """A relation, up to which way round it is written and a positive factor (for = and != any factor)."""
+    """What a linear inequality says of its one name, as `demur.core.equivalence` spells it; any other relation up to
+    which way round it is written and a positive factor (for = and != any factor)."""
     sides = relation.lhs - relation.rhs
     name = type(relation).__name__
     if name in ("GreaterThan", "StrictGreaterThan"):
         sides, name = -sides, {"GreaterThan": "LessThan", "StrictGreaterThan": "StrictLessThan"}[name]
+    if name != "Equality" and len(sides.free_symbols) == 1:
+        solved = _solved(sides, name) or _solution_set([relation])
+        if solved is not None:
+            return solved
     values = [_at(sides, point) for point in _points(sides)]
     if any(value is None for value in values):
         return None
@@ -156,13 +182,64 @@ def _relation_key(relation: Any) -> str | None:
     return f"{name} {_names(sides)} " + " ".join(_digits(value / scale) for value in values)
 
 
+def _solved(sides: Any, name: str) -> str | None:
+    """The set of numbers for which sides != 0, <= 0 or < 0; None unless sides are linear in a real variable."""
+    slope, bound = _line(sides, *sides.free_symbols)
+    if slope is None or not slope.is_real or not bound.is_real:
+        return None
+    key = _value_key(bound)
+    if key is None:
+        return None
+    if name == "Unequality":
+        return "{" + " ∪ ".join(sorted([f"({key}, \\infty)", f"(-\\infty, {key})"])) + "}"
+    closed = name == "LessThan"
+    if slope > 0:
+        return f"(-\\infty, {key}{']' if closed else ')'}"
+    return f"{'[' if closed else '('}{key}, \\infty)"
+
+
+def _solution_set(relations: list[Any]) -> str | None:
+    """The real numbers that fulfil all of some inequalities in one variable, as `demur.core.equivalence` spells them;
+    None where they are not found as intervals and points."""
+    if any(not isinstance(relation, Relational) for relation in relations):
+        return None
+    if len({symbol for relation in relations for symbol in relation.free_symbols}) != 1:
+        return None
+    found = sympy.Intersection(*(_exact(relation).as_set() for relation in relations))
+    pieces: list[Piece] = []
+    for part in found.args if isinstance(found, sympy.Union) else (found,):
+        if isinstance(part, sympy.Interval):
+            pieces.append(Piece(_bound(part.start), _bound(part.end), not part.left_open, not part.right_open))
+        elif isinstance(part, sympy.FiniteSet):
+            pieces += [point(_bound(number)) for number in part.args]
+        elif part is not sympy.S.EmptySet:
+            return None
+    return spelled(union(pieces))
+
+
+def _bound(value: Any) -> Number:
+    """Raises for what is no real number."""
+    if value.is_infinite:
+        return INFINITY if value == sympy.oo else -INFINITY
+    if value.is_Rational:
+        return Fraction(int(value.p), int(value.q))
+    return simplest(Decimal(str(value.evalf(PRECISION))))
+
+
+def _line(sides: Any, name: Any) -> tuple[Any, Any]:
+    """Slope and zero of what is linear in its one name, else (None, None)."""
+    exact = _exact(sides)
+    slope = sympy.simplify(sympy.diff(exact, name))
+    return (None, None) if slope.free_symbols or slope == 0 else (slope, -exact.subs(name, 0) / slope)
+
+
 def _value_key(expression: Any) -> str | None:
     """The number itself, or the expression's values at a few fixed points of its variables."""
     values = [_at(expression, point) for point in _points(expression)]
     if any(value is None for value in values):
         return None
     digits = [_digits(value) for value in values]
-    if digits[0] == digits[1]:
+    if len(set(digits)) == 1:
         return _number_key(values[0])
     return f"in {_names(expression)}: " + " ".join(digits)
 
@@ -181,14 +258,16 @@ def _at(expression: Any, point: dict[Any, Any]) -> Any | None:
 
 
 def _points(expression: Any) -> list[dict[Any, Any]]:
-    """Two fixed points that depend on the variables' names alone: near 1 and near -1, where powers stay small."""
-    size: dict[Any, Any] = {}
-    for symbol in _variables(expression):
-        step = 2 * (zlib.crc32(str(symbol).encode()) % 99_991) - 99_989  # odd, so no variable is exactly 1
-        size[symbol] = 1 + sympy.Rational(step, 999_983)
-    negative = {symbol: -value * sympy.Rational(21, 20) for symbol, value in size.items()}
-    imaginary = {symbol: sympy.I for symbol in expression.free_symbols if str(symbol) == "i"}
-    return [size | imaginary, negative | imaginary]
+    """Three fixed points that depend on the variables' names alone, near 1 and near -1, where powers stay small. No two
+    lie on one line through 0: there x = 2y and y = 2x would be one."""
+    points: list[dict[Any, Any]] = []
+    for salt, sign in (("", 1), ("second ", -1), ("third ", 1)):
+        point: dict[Any, Any] = {}
+        for symbol in _variables(expression):
+            step = 2 * (zlib.crc32(f"{salt}{symbol}".encode()) % 99_991) - 99_989  # odd, so no variable is exactly 1
+            point[symbol] = sign * (1 + sympy.Rational(step, 999_983))
+        points.append(point | {symbol: sympy.I for symbol in expression.free_symbols if str(symbol) == "i"})
+    return points
 
 
 def _variables(expression: Any) -> list[Any]:

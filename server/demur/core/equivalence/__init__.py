@@ -5,13 +5,26 @@ holds the relation. Formulas are compared by value through an `Algebra` (see `de
 """
 
 from demur.core.equivalence.clean import normalise
+from demur.core.equivalence.conversion import Scale
 from demur.core.equivalence.gold import gold_answers, is_correct
-from demur.core.equivalence.keys import Algebra, answer_key, group_answers, group_by, same_answer, written_key
+from demur.core.equivalence.keys import (
+    Algebra,
+    Comparison,
+    answer_key,
+    compare,
+    group_answers,
+    group_by,
+    same_answer,
+    written_key,
+)
 from demur.core.equivalence.screen import is_tame
 
 __all__ = [
     "Algebra",
+    "Comparison",
+    "Scale",
     "answer_key",
+    "compare",
     "gold_answers",
     "group_answers",
     "group_by",

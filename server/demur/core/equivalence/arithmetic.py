@@ -10,7 +10,7 @@ from collections.abc import Callable
 from decimal import DecimalException
 from fractions import Fraction
 
-from demur.core.equivalence.number import PI, Number, combine, factorial_of, literal, raised, simplest
+from demur.core.equivalence.number import PI, Number, combine, factorial_of, literal, negated, raised, simplest
 
 MAX_CHARS = 1_200
 MAX_TOKENS = 128
@@ -63,6 +63,8 @@ def _tokens(text: str) -> list[str]:
             raise _NotArithmetic
         tokens.append(match[1])
         position = match.end()
+        if match[1].endswith(".") and text.startswith("(", position):
+            raise _NotArithmetic  # 0.(3) repeats, and is no product
     if len(tokens) > 1 and any(_LEADING_ZERO.match(token) for token in tokens):
         raise _NotArithmetic  # 2024-03-05 is a date, not a difference
     return tokens
@@ -114,7 +116,7 @@ class _Parser:
         while self._peek() in ("+", "-"):
             negative ^= self._take() == "-"
         value = self._power()
-        return -value if negative else value
+        return negated(value) if negative else value
 
     def _power(self) -> Number:
         base = self._atom()

@@ -3,6 +3,8 @@
 import re
 import unicodedata
 
+from demur.core.equivalence.latex import one_spelling
+
 MAX_CHARS = 2_000
 """Longer answers are no formulas anybody compares by value; only their white space is brought into one form."""
 
@@ -34,6 +36,17 @@ _SYMBOLS = str.maketrans(
         "\u2205": r"\emptyset ",
         "\u03b8": r"\theta ",
         "\u2220": r"\angle ",
+        "\u2026": "...",
+        "\u2032": "'",
+        "\u2033": '"',
+        "\u211d": r"\mathbb{R} ",
+        "\u2115": r"\mathbb{N} ",
+        "\u2124": r"\mathbb{Z} ",
+        "\u211a": r"\mathbb{Q} ",
+        "\u2102": r"\mathbb{C} ",
+        "\u2216": r"\setminus ",
+        "\u2227": r"\land ",
+        "\u2228": r"\lor ",
     }
 )
 
@@ -43,11 +56,13 @@ _COMMANDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\\(?:left|right|[bB]igg?[lr]?)(?![a-zA-Z])\s*\.?(?=[()\[\]{}|\\]|$|\s)", ""),
         (r"\\(?:displaystyle|textstyle|limits|nolimits|mathstrut)(?![a-zA-Z])", ""),
         (r"\\[dtc]frac(?![a-zA-Z])", r"\\frac"),
-        (r"\{,\}|,\\!|\\,(?=\d{3}(?!\d))", ","),
+        (r"\{,\}|,\\!\s*|\\,(?=\d{3}(?!\d))", ","),
+        (r"(?<=\})\s*\\\s+(?=\\?\{)", r"\\setminus "),
         (r"(?<!\\)\\(?:[,!;:> ]|quad(?![a-zA-Z])|qquad(?![a-zA-Z]))|~", " "),
         (r"\\([%$#&_])", r"\1"),
         (r"\^\s*(?:\{\s*\\circ\s*\}|\\circ(?![a-zA-Z]))|\\degrees?(?![a-zA-Z])", "°"),
         (r"\\(?:cdot|times|ast)(?![a-zA-Z])", "*"),
+        (r"\\[lc]?dots[cbo]?(?![a-zA-Z])", "..."),
         (r"\\div(?![a-zA-Z])(?!\s*$)", "/"),
         (r"\\leq(?:slant)?(?![a-zA-Z])|<=", r"\\le "),
         (r"\\geq(?:slant)?(?![a-zA-Z])|>=", r"\\ge "),
@@ -56,7 +71,8 @@ _COMMANDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\\gt(?![a-zA-Z])", ">"),
         (r"\\lbrace(?![a-zA-Z])", r"\\{"),
         (r"\\rbrace(?![a-zA-Z])", r"\\}"),
-        (r"\\(?:mathbb|mathbf)\s*\{?R\}?", r"\\mathbb{R}"),
+        (r"\\(?:mathbb|mathbf|Bbb)\s*(?:\{R\}|R(?![A-Za-z]))|\\(?:R|Reals|reals)(?![A-Za-z])", r"\\mathbb{R}"),
+        (r"(?<=[,(\[])(\s*)\+\s*(?=\\infty)", r"\1"),
     )
 )
 _TWICE_ESCAPED = re.compile(r"(?<!\\)\\{2,}+(?=(?:[dt]?frac|sqrt|text|pi|boxed|left|right)(?![a-zA-Z]))")
@@ -68,6 +84,9 @@ _LEAD_IN = re.compile(
 )
 _BOX = re.compile(r"(\\(?:boxed|fbox|framebox)\s*\{)|[{}]")
 _SPACES = re.compile(r"\s+")
+_PLAIN = re.compile(r"(?:[A-Za-z0-9,;:?'\"/&+=-]|[ .](?![ .])|\)|(?<![A-Za-z0-9. ])\()*", re.ASCII)
+"""Text that only sentences' ends and lead-ins have to be taken from."""
+_ITS_OWN_STOP = re.compile(r"\b[A-Za-z]\.$|(?:\.\d+|[,;]\s?|[-+*/=]\s?)\.\.\.$")
 _PASSES = 24
 """Far more than any answer needs: what can be nested at will is peeled in one pass."""
 
@@ -77,6 +96,8 @@ def normalise(answer: str) -> str:
 
     Applying it twice changes nothing. Linear in the length of the answer.
     """
+    if len(answer) <= MAX_CHARS and _PLAIN.fullmatch(answer):
+        return _plain(answer.strip())
     text = _SPACES.sub(" ", answer.translate(_SYMBOLS)).strip()
     if len(text) > MAX_CHARS:
         return text
@@ -88,10 +109,19 @@ def normalise(answer: str) -> str:
     return text
 
 
+def _plain(text: str) -> str:
+    before = None
+    while text != before:
+        before = text
+        text = _without_stop(_LEAD_IN.sub("", text, count=1) if _LEAD_IN.match(text) else text)
+    return text
+
+
 def _one_pass(text: str) -> str:
-    text = _VULGAR.sub(_spell_fraction, text)
-    text = _RAISED.sub(lambda m: "^{" + m[0].translate(_SUPERSCRIPTS) + "}", text)
-    text = unicodedata.normalize("NFKC", text).translate(_SYMBOLS)
+    if not text.isascii():
+        text = _VULGAR.sub(_spell_fraction, text)
+        text = _RAISED.sub(lambda m: "^{" + m[0].translate(_SUPERSCRIPTS) + "}", text)
+        text = unicodedata.normalize("NFKC", text).translate(_SYMBOLS)
     text = _LEAD_IN.sub("", text, count=1) if _LEAD_IN.match(text) else text
     text = _INLINE.sub(r"\1", _peeled(_unwrap(text), _BOX))
     if "\\begin" not in text:
@@ -99,8 +129,8 @@ def _one_pass(text: str) -> str:
     for pattern, replacement in _COMMANDS:
         text = pattern.sub(replacement, text)
     text = _peeled(text, _TEXT, " ", plain_only=True)
-    text = _SPACES.sub(" ", text).strip()
-    return _without_full_stop(text)
+    text = one_spelling(_SPACES.sub(" ", text).strip())
+    return _without_stop(text)
 
 
 def _spell_fraction(match: re.Match[str]) -> str:
@@ -143,8 +173,11 @@ def _peeled(text: str, marks: re.Pattern[str], instead: str = "", *, plain_only:
     return "".join([*pieces, text[position:]])
 
 
-def _without_full_stop(text: str) -> str:
-    """A sentence's full stop is no part of the answer; the ones of "U.S." and "a.m." are."""
-    if text.endswith(".") and not re.search(r"\b[A-Za-z]\.$", text):
+def _without_stop(text: str) -> str:
+    """What ends a sentence or a line is no part of the answer: a full stop, a comma, a semicolon. The points of "U.S.",
+    "a.m.", "3.14..." and "1, 2, ..." are."""
+    if text.endswith((",", ";")):
+        return text[:-1].rstrip(" ,;")
+    if text.endswith(".") and not _ITS_OWN_STOP.search(text):
         return text[:-1].rstrip(" .")
     return text

@@ -2,9 +2,13 @@ r"""Ground truths as data sets write them: text, a number, several accepted answ
 
 import re
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from typing import Any, cast
 
 from demur.core.equivalence.keys import Algebra, same_answer
+from demur.core.equivalence.meaning import meaning
+from demur.core.equivalence.number import combine, number_key
+from demur.core.equivalence.units import PERCENT, Quantity
 
 _FIELDS = ("target", "answer", "final_answer", "ground_truth", "value", "aliases")
 _ALTERNATIVES = re.compile(r"\s*\\text\s*\{\s*OR\s*\}\s*|\s+OR\s+")
@@ -22,9 +26,23 @@ def gold_answers(ground_truth: Any) -> tuple[str, ...]:
 
 
 def is_correct(answer: str | None, ground_truth: Any, algebra: Algebra | None = None) -> bool:
-    """Whether the answer means the same as any accepted one. No answer is never correct. Raises as `gold_answers`."""
+    """Whether the answer means the same as any accepted one. No answer is never correct. Raises as `gold_answers`.
+
+    A ground truth of 25% says that the question asks for a percentage, so 25 is correct there, as 5 is where 5 km is.
+    """
     golds = gold_answers(ground_truth)
-    return answer is not None and any(same_answer(answer, gold, algebra) for gold in golds)
+    return answer is not None and any(
+        same_answer(answer, gold, algebra) or _is_its_percentage(answer, gold) for gold in golds
+    )
+
+
+def _is_its_percentage(answer: str, gold: str) -> bool:
+    if "%" not in gold and "percent" not in gold:
+        return False
+    given, true = meaning(answer), meaning(gold)
+    if not isinstance(given, Quantity) or not isinstance(true, Quantity) or given.unit or true.unit != PERCENT:
+        return False
+    return number_key(combine(given.value, "/", Fraction(100))) == number_key(true.value)
 
 
 def _flatten(truth: Any, nesting: int) -> Iterable[str]:

@@ -44,6 +44,11 @@ def combine(a: Number, operation: str, b: Number) -> Number:
     return _APPROXIMATE[operation](approximate(a), approximate(b))
 
 
+def negated(value: Number) -> Number:
+    """-value, with all of its digits: the minus of Python's decimals rounds."""
+    return value.copy_negate() if isinstance(value, Decimal) else -value
+
+
 def raised(base: Number, exponent: Number) -> Number:
     """base ** exponent, exact where it is rational. Raises ArithmeticError."""
     if isinstance(base, Fraction) and isinstance(exponent, Fraction):

@@ -54,6 +54,14 @@ class _Waking:
         """For `demur.core.equivalence.Algebra`."""
         return self._awake().equal(latex, other)
 
+    def unit(self, name: str) -> equivalence.Scale | None:
+        """For `demur.core.equivalence.Algebra`."""
+        return self._awake().unit(name)
+
+    def month(self, name: str) -> int | None:
+        """For `demur.core.equivalence.Algebra`."""
+        return self._awake().month(name)
+
     def _awake(self) -> grading.Session:
         if self._session is None:
             self._session = self._formulas.session()
