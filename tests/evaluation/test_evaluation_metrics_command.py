@@ -181,6 +181,17 @@ def test_columns_are_named(tmp_path):
     assert json.loads(result.output)["accuracy"]["value"] == 0.5
 
 
+def test_what_stands_in_a_file_cannot_drive_the_terminal(tmp_path):
+    path = tmp_path / "rows[1].jsonl"
+    path.write_text('{"[/x] \\u001b[31m guess": "[/red]", "correct": true}\n', encoding="utf-8")
+    read = run(path, "--confidence", "[/x] \x1b[31m guess")
+    assert read.exit_code == 0, read.output
+    assert "'[/red]'" in read.output
+    refused = run(path)
+    assert refused.exit_code == 1
+    assert "\x1b" not in read.output + refused.output
+
+
 JUNK = [
     "\x00\x01",
     "{",

@@ -1,5 +1,7 @@
 """What an evaluation cannot go on with. Every message is one line for the person at the keyboard."""
 
+from demur.records import printable
+
 
 class EvaluationError(Exception):
     """Something the caller can put right.
@@ -14,7 +16,10 @@ class EvaluationError(Exception):
 
 
 class RowsFileError(EvaluationError):
-    """Names the file, the line and the field."""
+    """Names the file, the line and the field; what stands in the file is made printable."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(printable(message))
 
 
 class DatasetError(EvaluationError):

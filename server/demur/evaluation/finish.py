@@ -29,9 +29,9 @@ def finish(folders: Sequence[Path], options: ReportOptions, console: Console, ou
                 console.print(scaling_table(run.scaling, source))
         write_metrics(folder, run)
         written = write(folder / REPORT, [run], beside=options.beside)
-        console.print(f"report: {written}", soft_wrap=True)
+        console.print(f"report: {written}", soft_wrap=True, markup=False)
         runs.append(run)
     if len(runs) > 1 or out is not None:
         joint = out or folders[0].parent / REPORT
-        console.print(f"report of all runs: {write(joint, runs, beside=options.beside)}", soft_wrap=True)
+        console.print(f"report of all runs: {write(joint, runs, beside=options.beside)}", soft_wrap=True, markup=False)
     return runs

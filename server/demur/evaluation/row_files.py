@@ -10,7 +10,7 @@ from demur.evaluation.confidences import ConfidenceScale
 from demur.evaluation.errors import RowsFileError
 from demur.evaluation.rows import Level, Row, RowSet
 from demur.evaluation.values import BadValue, identity, identity_in_text, probability, shown, verdict, whole
-from demur.records import Record, RecordsError, fields_of, read_records
+from demur.records import Record, RecordsError, fields_of, printable, read_records
 
 T = TypeVar("T")
 
@@ -54,7 +54,9 @@ def read_rows(
     confidences.check(str(path))
     if not reader.rows and not may_be_empty:
         raise RowsFileError(f"{path} holds no rows")
-    rows = RowSet(_of_level(reader.rows, level, str(path)), confidences.unreadable, tuple(reader.notes()))
+    rows = RowSet(
+        _of_level(reader.rows, level, str(path)), confidences.unreadable, tuple(map(printable, reader.notes()))
+    )
     if reader.rows and columns.strict and "confidence" not in columns.used and not rows.explicit_risk:
         raise RowsFileError(f"{path}: no column is called like a confidence; name it with --confidence COLUMN")
     return rows

@@ -30,7 +30,7 @@ def show(console: Console, results: Results) -> None:
     console.print(thresholds_table(results))
     console.print(objectives_table(results))
     for sentence in counts_of(results):
-        console.print(sentence)
+        console.print(sentence, markup=False)
 
 
 def figures_table(figures: Mapping[str, Estimate]) -> Table:

@@ -8,7 +8,7 @@ source.py      opening and unpacking              delimited.py   CSV and TSV
 encodings.py   telling the text encoding          reading.py     which of them a file is
 """
 
-from demur.records.base import SUFFIXES, Record, RecordsError, fields_of, has_known_suffix
+from demur.records.base import SUFFIXES, Record, RecordsError, fields_of, has_known_suffix, printable
 from demur.records.reading import read_records
 
-__all__ = ["SUFFIXES", "Record", "RecordsError", "fields_of", "has_known_suffix", "read_records"]
+__all__ = ["SUFFIXES", "Record", "RecordsError", "fields_of", "has_known_suffix", "printable", "read_records"]

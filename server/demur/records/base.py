@@ -11,7 +11,15 @@ COMPRESSED = (".gz", ".bz2", ".xz")
 
 
 class RecordsError(ValueError):
-    """A file that holds no readable records; the message names the file, the place in it, and the fix."""
+    """A file that holds no readable records; the message names the file, the place in it, and the fix in one line."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(printable(message))
+
+
+def printable(text: str) -> str:
+    """One line that a terminal shows as it is, of text that may come from anybody's file."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in " ".join(text.split()))
 
 
 @dataclass(frozen=True, slots=True)
