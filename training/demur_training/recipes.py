@@ -18,15 +18,24 @@ from demur_training.errors import RecipeError
 
 SHARED = ("verl", "paper")
 
-UNREAD: Mapping[str, str] = {
+UNREAD: Mapping[str, str | None] = {
     "actor_rollout_ref.actor.grad_clip": "actor_rollout_ref.actor.optim.clip_grad",
     "actor_rollout_ref.actor.use_torch_compile": "actor_rollout_ref.actor.fsdp_config.use_torch_compile",
     "critic.grad_clip": "critic.optim.clip_grad",
     "critic.ppo_max_token_len_per_gpu": "critic.ppo_infer_max_token_len_per_gpu",
     "critic.forward_max_token_len_per_gpu": "critic.ppo_infer_max_token_len_per_gpu",
     "critic.ulysses_sequence_parallel_size": "critic.fsdp.ulysses_sequence_parallel_size",
+    "critic.forward_micro_batch_size": None,
+    "critic.forward_micro_batch_size_per_gpu": None,
+    "actor_rollout_ref.actor.freeze_vision_tower": None,
+    "actor_rollout_ref.rollout.over_sample_rate": None,
+    "actor_rollout_ref.rollout.multi_stage_wake_up": None,
+    "algorithm.use_pf_ppo": None,
+    "data.return_raw_input_ids": None,
+    "trainer.balance_batch": None,
+    "trainer.esi_redundant_time": None,
 }
-"""Keys that verl 0.9.1 takes and whose value never reaches its engines, and the key whose value does."""
+"""Keys that verl 0.9.1 takes and that nothing in a synchronous run reads, and the key that is read in its place."""
 
 
 def folder() -> Path:
@@ -126,7 +135,8 @@ def _override(config: DictConfig, override: str) -> None:
         raise RecipeError(f"{override!r} is no override: write key=value, as in trainer.total_epochs=2")
     adds, key = key.startswith("+"), key.lstrip("+")
     if key in UNREAD:
-        raise RecipeError(f"verl takes {key} and does not read it: set {UNREAD[key]} instead")
+        instead = f": set {UNREAD[key]} instead" if UNREAD[key] else ", and has nothing in its place"
+        raise RecipeError(f"verl takes {key} and does not read it{instead}")
     if not adds and not _exists(config, key):
         hint = _nearest(key, [name for name, _ in flatten(config)])
         raise RecipeError(f"no such key: {key}{hint} (+{key}=… adds a key that verl's files do not list)")

@@ -1,11 +1,13 @@
 """What verl's engines and optimisers receive from a recipe: configuration objects, built by verl's own code."""
 
+import importlib.util
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
 from demur_training import recipes
 from demur_training.errors import RecipeError
@@ -82,14 +84,39 @@ def test_the_key_that_is_recommended_reaches_the_engine(key: str, tiny_model: Pa
     assert after != before
 
 
-@pytest.mark.parametrize("key", recipes.UNREAD)
-def test_a_key_that_reaches_no_engine_is_refused_by_name(key: str, tiny_model: Path) -> None:
+@pytest.mark.parametrize("key", [key for key, instead in recipes.UNREAD.items() if instead])
+def test_a_key_that_reaches_no_engine_names_the_one_that_does(key: str, tiny_model: Path) -> None:
     assert recipes.UNREAD[key] in READ
     value = {"use_torch_compile": False}.get(key.rpartition(".")[2], 7)
     config = compose(tiny_model)
     before = received(config)
-    recipes.OmegaConf.update(config, key, value)
+    OmegaConf.update(config, key, value)
     assert received(config) == before
     for prefix in ("", "+"):
         with pytest.raises(RecipeError, match=f"{key} and does not read it: set {recipes.UNREAD[key]}"):
             compose(tiny_model, f"{prefix}{key}={value}")
+
+
+@pytest.mark.parametrize("key", [key for key, instead in recipes.UNREAD.items() if instead is None])
+def test_a_key_that_nothing_reads_is_a_key_of_verls_that_its_code_does_not_mention(key: str) -> None:
+    known = {name for name, _ in recipes.flatten(recipes.verl_defaults())}
+    assert key in known
+    mentioned = [path for path in code_of_a_run() if re.search(rf"\b{key.rpartition('.')[2]}\b", path.read_text())]
+    assert not mentioned
+    with pytest.raises(RecipeError, match=f"{key} and does not read it, and has nothing in its place"):
+        recipes.compose("ppo", "1x8", [f"{key}=1"])
+
+
+def code_of_a_run() -> list[Path]:
+    """verl's modules, without those that only declare settings and without other trainers than the synchronous one."""
+    [root] = importlib.util.find_spec("verl").submodule_search_locations  # type: ignore[union-attr]
+    others = (
+        "trainer/config/",
+        "workers/config/",
+        "experimental/fully_async",
+        "experimental/separation",
+        "experimental/one_step",
+    )
+    trainers = ("trainer/ppo/ray_trainer.py", "trainer/sft_trainer")
+    names = {path: path.relative_to(root).as_posix() for path in Path(root).rglob("*.py")}
+    return [path for path, name in names.items() if not name.startswith((*others, *trainers))]
