@@ -1,0 +1,102 @@
+"""Maps from the signals of an answer to P(correct), as they are applied. Fitting is `demur.calibration.fit`.
+
+Every map is monotone in every signal, so that an answer never loses confidence because a signal rose.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from demur.core.calibration.signals import Floats, check_signals, features, probability
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The signal in column `signal` as it is. Applied to (n, k) signals gives (n,), NaN where that one is missing."""
+
+    signal: int
+
+    def __call__(self, values: Floats) -> Floats:
+        return check_signals(values)[:, self.signal].copy()
+
+    def weights_of(self, signals: int) -> Floats:
+        """How much the log odds move with each signal's, (k,)."""
+        return np.eye(signals)[self.signal]
+
+
+@dataclass(frozen=True, slots=True)
+class Logistic:
+    """Logistic regression on the log odds of the signals (Platt scaling of several scores at once).
+
+    `weights` holds one number of at least 0 for each signal, `missing` what is added where that signal is absent.
+    Applied to (n, k) signals gives P(correct) (n,), NaN where every signal that has a weight is missing.
+
+    Reference: Platt 1999, "Probabilistic outputs for support vector machines"; on log odds, Kull, Silva Filho and Flach
+    2017, "Beta calibration". Raises ValueError for unequal lengths, a negative weight or a number that is not finite.
+    """
+
+    intercept: float
+    weights: tuple[float, ...]
+    missing: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.weights) != len(self.missing):
+            raise ValueError(f"{len(self.weights)} weights and {len(self.missing)} for missing signals")
+        if not np.isfinite([self.intercept, *self.weights, *self.missing]).all():
+            raise ValueError("a weight is not finite")
+        if any(weight < 0 for weight in self.weights):
+            raise ValueError("a weight is negative: the map would fall where a signal rises")
+
+    def log_odds(self, values: Floats) -> Floats:
+        """The log odds of P(correct), (n,); NaN where every signal that has a weight is missing."""
+        values = _of_width(values, len(self.weights))
+        odds = self.intercept + features(values) @ np.array([*self.weights, *self.missing])
+        used = np.array([weight > 0 for weight in self.weights])
+        blind = np.isnan(values[:, used] if used.any() else values).all(axis=1)
+        return np.where(blind, np.nan, odds)
+
+    def __call__(self, values: Floats) -> Floats:
+        return probability(self.log_odds(values))
+
+    def weights_of(self, signals: int) -> Floats:
+        """How much the log odds move with each signal's, (k,)."""
+        return np.array(self.weights)
+
+
+@dataclass(frozen=True, slots=True)
+class Isotonic:
+    """A non-decreasing curve over the confidence of a logistic map: linear between the points `x`, `y`, flat outside.
+
+    Reference: Zadrozny and Elkan 2002, "Transforming classifier scores into accurate multiclass probability estimates".
+    Raises ValueError unless `x` rises, `y` does not fall, and both lie in [0, 1].
+    """
+
+    score: Logistic
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        x, y = np.array(self.x), np.array(self.y)
+        if not len(x) or len(x) != len(y):
+            raise ValueError(f"{len(x)} points x and {len(y)} points y")
+        if not (((x >= 0) & (x <= 1)).all() and ((y >= 0) & (y <= 1)).all()):
+            raise ValueError("a point of the curve is outside [0, 1]")
+        if (np.diff(x) <= 0).any() or (np.diff(y) < 0).any():
+            raise ValueError("the curve does not rise")
+
+    def __call__(self, values: Floats) -> Floats:
+        return np.interp(self.score(values), self.x, self.y)
+
+    def weights_of(self, signals: int) -> Floats:
+        """How much the log odds beneath the curve move with each signal's, (k,)."""
+        return self.score.weights_of(signals)
+
+
+Map = Identity | Logistic | Isotonic
+
+
+def _of_width(values: Floats, width: int) -> Floats:
+    checked = check_signals(values)
+    if checked.shape[1] != width:
+        raise ValueError(f"the map takes {width} signals, these answers have {checked.shape[1]}")
+    return checked
