@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from demur.core.calibration.maps import Identity, Isotonic, Logistic
+from demur.core.calibration.maps import Identity, Isotonic, Logistic, trimmed
 from demur.core.calibration.signals import features, log_odds, probability
 
 NAN = float("nan")
@@ -66,6 +66,17 @@ def test_an_isotonic_curve_is_linear_between_its_points_and_flat_outside():
     assert curve(np.array([[0.1], [0.25], [0.5], [0.9], [NAN]])) == pytest.approx(
         [0.1, 0.1, 0.5, 0.9, NAN], nan_ok=True
     )
+
+
+def test_a_trimmed_map_says_the_same_over_fewer_signals():
+    values = np.random.default_rng(2).random((200, 3))
+    values[values < 0.2] = NAN
+    score = Logistic(0.4, (0.0, 1.5, 0.0), (0.0, 0.1, -0.3))
+    for fitted in (score, Isotonic(score, (0.3, 0.8), (0.2, 0.9)), Identity(1)):
+        smaller, columns = trimmed(fitted)
+        assert columns == ((1,) if isinstance(fitted, Identity) else (1, 2))
+        assert smaller(values[:, columns]) == pytest.approx(fitted(values), nan_ok=True)
+    assert trimmed(Logistic(0.4, (0.0, 0.0), (0.0, 0.0))) == (Logistic(0.4, (0.0,), (0.0,)), (0,))
 
 
 @pytest.mark.parametrize(

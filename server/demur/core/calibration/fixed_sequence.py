@@ -12,7 +12,7 @@ arXiv:2101.02703.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +30,9 @@ STEP = 0.05
 
 FINEST = 0.01
 """Step of the error rates that `smallest_max_error` looks at."""
+
+WHAT_HELPS = "more graded answers, a larger max_error, or signals that tell right from wrong better (more samples)"
+"""What somebody can do where nothing is certified."""
 
 UNANSWERED = -1.0
 """Stands for a missing confidence: it sorts below every other, and no threshold reaches it."""
@@ -143,13 +146,14 @@ def spent(delta: float, *, levels: int = 1, look: int = 0) -> float:
     return delta / levels / 2**look
 
 
-def smallest_max_error(confidence: ArrayLike, wrong: ArrayLike, delta: float = DELTA) -> float | None:
-    """The least error rate, in steps of FINEST, that these rows certify at any threshold; None where none is.
+def smallest_max_error(certificate: Callable[[float], Certificate]) -> float | None:
+    """The least error rate, in steps of FINEST, that rows certify at any threshold; None where none is.
 
-    It was found by looking at the grades, so it says what to ask for with new rows and is no certificate itself.
+    `certificate` certifies the rows at one error rate. The answer was found by looking at the grades, so it says what
+    to ask for with new rows and is no certificate itself.
     """
     rates = np.round(np.arange(FINEST, 1, FINEST), 10).tolist()
-    return next((rate for rate in rates if certify(confidence, wrong, rate, delta).threshold is not None), None)
+    return next((rate for rate in rates if certificate(rate).threshold is not None), None)
 
 
 def conclude(tests: Hypotheses, n: int, max_error: float, delta: float) -> Certificate:
@@ -190,14 +194,10 @@ def _ends_of_ties(descending: Floats) -> NDArray[np.int64]:
 def _too_few(n: int, max_error: float, delta: float) -> str:
     return (
         f"{n} graded answers with a confidence are too few: max_error {max_error:g} needs at least"
-        f" {least_answers(max_error, delta)}; grade more, or ask for a larger max_error"
+        f" {least_answers(max_error, delta)}"
     )
 
 
 def _too_many_wrong(answered: int, wrong: int, max_error: float, delta: float) -> str:
     allowed = int((tail(np.arange(answered + 1), answered, max_error) <= delta).sum()) - 1
-    return (
-        f"{wrong} of the {answered} most confident graded answers are wrong and max_error {max_error:g} allows"
-        f" {allowed} there; a larger max_error, more graded answers or signals that tell right from wrong better"
-        " (more samples) would help"
-    )
+    return f"{wrong} of the {answered} most confident graded answers are wrong, and at most {allowed} may be"

@@ -3,7 +3,8 @@
 Every map is monotone in every signal, so that an answer never loses confidence because a signal rose.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,7 +30,7 @@ class Logistic:
     """Logistic regression on the log odds of the signals (Platt scaling of several scores at once).
 
     `weights` holds one number of at least 0 for each signal, `missing` what is added where that signal is absent.
-    Applied to (n, k) signals gives P(correct) (n,), NaN where every signal that has a weight is missing.
+    Applied to (n, k) signals gives P(correct) (n,), NaN where every signal that is used is missing.
 
     Reference: Platt 1999, "Probabilistic outputs for support vector machines"; on log odds, Kull, Silva Filho and Flach
     2017, "Beta calibration". Raises ValueError for unequal lengths, a negative weight or a number that is not finite.
@@ -47,12 +48,23 @@ class Logistic:
         if any(weight < 0 for weight in self.weights):
             raise ValueError("a weight is negative: the map would fall where a signal rises")
 
+    @property
+    def used(self) -> tuple[int, ...]:
+        """The columns of signals that change the confidence."""
+        return tuple(i for i, parts in enumerate(zip(self.weights, self.missing, strict=True)) if any(parts))
+
+    def of(self, columns: Sequence[int]) -> "Logistic":
+        """The same map over some of the columns; the others must be unused."""
+        return Logistic(
+            self.intercept, tuple(self.weights[c] for c in columns), tuple(self.missing[c] for c in columns)
+        )
+
     def log_odds(self, values: Floats) -> Floats:
-        """The log odds of P(correct), (n,); NaN where every signal that has a weight is missing."""
+        """The log odds of P(correct), (n,); NaN where every signal that is used is missing."""
         values = _of_width(values, len(self.weights))
         odds = self.intercept + features(values) @ np.array([*self.weights, *self.missing])
-        used = np.array([weight > 0 for weight in self.weights])
-        blind = np.isnan(values[:, used] if used.any() else values).all(axis=1)
+        used = list(self.used)
+        blind = np.isnan(values[:, used] if used else values).all(axis=1)
         return np.where(blind, np.nan, odds)
 
     def __call__(self, values: Floats) -> Floats:
@@ -93,6 +105,18 @@ class Isotonic:
 
 
 Map = Identity | Logistic | Isotonic
+
+
+def trimmed(fitted: Map) -> tuple[Map, tuple[int, ...]]:
+    """The same map over the signals that it uses alone, and their columns; at least one is kept.
+
+    What a map does not use need not be asked for when answers are served: some signals cost further samples.
+    """
+    if isinstance(fitted, Identity):
+        return Identity(0), (fitted.signal,)
+    score = fitted.score if isinstance(fitted, Isotonic) else fitted
+    columns = score.used or (0,)
+    return replace(fitted, score=score.of(columns)) if isinstance(fitted, Isotonic) else score.of(columns), columns
 
 
 def _of_width(values: Floats, width: int) -> Floats:
