@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from demur.calibration.installed import check_installed
 from demur.evaluation.commands import console, one_line_errors
 
 app = typer.Typer(
@@ -15,6 +16,13 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_show_locals=False,
 )
+
+
+@app.callback()
+def libraries() -> None:
+    check_installed()
+
+
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A calibrator file.")]
 
 
@@ -67,8 +75,6 @@ def list_files(
     console().print(list_table(good))
     for why in bad:
         typer.echo(f"not used: {why}", err=True)
-    if bad:
-        raise typer.Exit(1)
 
 
 @app.command()

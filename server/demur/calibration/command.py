@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from demur.evaluation.commands import console, needs, one_line_errors
+from demur.calibration.installed import check_installed
+from demur.evaluation.commands import console, one_line_errors
 from demur.evaluation.rows import Level
 
 DEFAULT_LEVELS = "0.01,0.02,0.05,0.1,0.15,0.2,0.3"
@@ -63,8 +64,7 @@ def calibrate(
     for each error rate the lowest threshold that keeps it. 200 to 1,000 answers of the kind you will ask make useful
     promises; at least 50 are needed. Nothing but numbers is written.
     """
-    needs("sklearn", "demur calibrate")
-    needs("matplotlib", "demur calibrate")
+    check_installed()
     from demur.calibration.calibrating import Options
     from demur.calibration.calibrating import calibrate as make
     from demur.calibration.file import write

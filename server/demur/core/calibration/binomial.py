@@ -1,6 +1,5 @@
 """Exact binomial tails: what a count of wrong answers says about the error rate behind it."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -40,17 +39,13 @@ def least_answers(max_error: float, delta: float, errors: int = 1) -> int:
     With one error 77, 38 and 18 for 0.05, 0.1 and 0.2 at delta 0.1. Raises ValueError unless both lie in (0, 1).
     """
     _check(max_error, delta)
-    n, step = errors + 1, 1024
-    while True:
-        passed = np.flatnonzero(tail(errors, np.arange(n, n + step), max_error) <= delta)
-        if len(passed):
-            return n + int(passed[0])
-        n, step = n + step, 2 * step
-
-
-def least_of(levels: Sequence[float], delta: float) -> list[int]:
-    """`least_answers` for each level."""
-    return [least_answers(level, delta) for level in levels]
+    below, n = errors, errors + 1
+    while tail(errors, n, max_error) > delta:
+        below, n = n, 2 * n
+    while n - below > 1:
+        middle = (below + n) // 2
+        below, n = (below, middle) if tail(errors, middle, max_error) <= delta else (middle, n)
+    return n
 
 
 def _check(max_error: float, delta: float) -> None:

@@ -12,7 +12,7 @@ arXiv:2101.02703.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -114,24 +114,6 @@ def certify(
     return conclude(
         hypotheses(confidence, wrong, max_error, delta, step=step), np.shape(confidence)[-1], max_error, delta
     )
-
-
-def certify_levels(
-    confidence: ArrayLike,
-    wrong: ArrayLike,
-    levels: Sequence[float] = LEVELS,
-    delta: float = DELTA,
-    *,
-    simultaneous: bool = False,
-    look: int = 0,
-) -> list[Certificate]:
-    """A certificate for each error rate, on the same rows as `certify`. The rates are named before grades are seen.
-
-    Each holds at delta by itself; `simultaneous` makes all hold together. `look` counts the tries where certification
-    is tried again as more answers are graded (`spent`).
-    """
-    each = spent(delta, levels=len(levels) if simultaneous else 1, look=look)
-    return [certify(confidence, wrong, level, each) for level in levels]
 
 
 def spent(delta: float, *, levels: int = 1, look: int = 0) -> float:
