@@ -311,7 +311,7 @@ def figure(of: Estimate) -> str:
     return f"{of.value:.3f} ({of.low:.3f} to {of.high:.3f})"
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--part", action="append", choices=PARTS, help="default: all that need no file")
     parser.add_argument("--sets", type=int, default=2000, help="calibration sets for pure thresholds")
@@ -320,7 +320,7 @@ def main() -> None:
     parser.add_argument("--n", type=int, action="append", help="graded answers in a set; default: 200, 500, 1000")
     parser.add_argument("--mmlu", type=Path, action="append", default=[], help="mmlu_pro_MODEL.csv")
     parser.add_argument("--workers", type=int, default=2, help="processes")
-    chosen = parser.parse_args()
+    chosen = parser.parse_args(arguments)
     parts = chosen.part or [part for part in PARTS if part != "mmlu" or chosen.mmlu]
     sizes = chosen.n or list(SIZES)
     for part in parts:

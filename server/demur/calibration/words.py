@@ -31,13 +31,27 @@ def promise(guarantee: Guarantee, calibrator: Calibrator) -> str:
     level = percent(guarantee.max_error)
     if guarantee.threshold is None:
         return f"At most {level} wrong cannot be promised. {sentence(guarantee.reason or '')}"
-    in_100 = f"about {100 * guarantee.coverage:.0f} in 100"
-    claims = calibrator.level == "claims"
-    given = f"Claims are asserted for {in_100} problems" if claims else f"Answers {in_100} questions"
-    of = "of a problem's asserted claims, one drawn at random, at most" if claims else "of those answers at most"
+    in_100 = f"About {100 * guarantee.coverage:.0f} in 100"
+    if calibrator.level == "claims":
+        given = f"{in_100} problems have a claim asserted, and of their asserted claims, one drawn from each,"
+    else:
+        given = f"{in_100} questions are answered, and of those answers"
     if calibrator.certification.exact:
-        return f"{given}; {of} {level} are wrong, {odds_of(guarantee.delta)}."
-    return f"{given}; {of} about {level} are wrong. This is an approximation, not a promise."
+        return f"{given} at most {level} are wrong, {odds_of(guarantee.delta)}."
+    return f"{given} about {level} are wrong at most. This is an approximation and no promise."
+
+
+def odds_explained(calibrator: Calibrator) -> str | None:
+    """What "9 times in 10" means, where it is said."""
+    held = [g for g in calibrator.guarantees if g.threshold is not None]
+    if not held or not calibrator.certification.exact:
+        return None
+    odds = odds_of(held[0].delta)
+    return (
+        f'"{odds[:1].upper()}{odds[1:]}" is about which answers happened to be graded. If many people each graded as'
+        " many answers of this kind, that share of them would find thresholds that keep their word; the others had"
+        " graded too lucky a set."
+    )
 
 
 def sentence(text: str) -> str:

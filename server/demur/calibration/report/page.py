@@ -8,7 +8,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from demur.calibration.calibrating import Calibrated
 from demur.calibration.errors import CalibrationError
 from demur.calibration.report.figures import any_confidence, reliability_of, risk_and_coverage
-from demur.calibration.words import SIGNALS, carried, notes, percent, promise, valid_for
+from demur.calibration.words import SIGNALS, carried, notes, odds_explained, percent, promise, valid_for
 from demur.core.calibration.fixed_sequence import WHAT_HELPS
 from demur.core.metrics import METRICS
 from demur.evaluation.report.figures import as_svg
@@ -50,6 +50,7 @@ def page(found: Calibrated) -> str:
             promises=[(g, promise(g, found.calibrator)) for g in found.calibrator.guarantees],
             carried=carried(found),
             notes=notes(found),
+            odds=odds_explained(found.calibrator),
             valid_for=valid_for(found.calibrator),
         )
     )
