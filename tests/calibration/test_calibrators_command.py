@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from calibration.graded_rows import records
-from demur.calibration.file import read
+from demur.calibration.calibrating import Options, calibrate
+from demur.calibration.file import read, write
+from demur.calibration.run import read_source
 
 CARD = {
     "plan": {
@@ -16,6 +18,18 @@ CARD = {
     },
     "served": {"name": "small", "fingerprint": "f1", "prompt": "64a81757e21c"},
 }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """A calibrator from 200 rows."""
+    folder = tmp_path_factory.mktemp("kept")
+    path = folder / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in records(200)))
+    write(
+        folder / "c.json", calibrate(read_source(path, None), Options(resamples=50), "2026-11-25T12:00:00Z").calibrator
+    )
+    return folder / "c.json"
 
 
 @pytest.fixture
@@ -96,9 +110,8 @@ def test_applying_takes_the_signals_that_the_map_uses(rows, calibrated, demur, t
         ([{"problem": 1, "confidence": 0.5, "correct": "x"}], '"correct"'),
     ],
 )
-def test_rows_it_cannot_be_applied_to_are_refused(lines, words, rows, calibrated, demur):
-    file = calibrated(rows(records(200)))
-    result = demur("calibrators", "apply", file, rows(lines, "new.jsonl"))
+def test_rows_it_cannot_be_applied_to_are_refused(lines, words, rows, kept, demur):
+    result = demur("calibrators", "apply", kept, rows(lines, "new.jsonl"))
     assert result.exit_code == 1
     assert words in result.stderr
     assert result.stdout == ""
@@ -130,12 +143,11 @@ def test_show_says_what_a_calibrator_is(run_folder, calibrated, demur):
     assert json.loads(demur("calibrators", "show", file, "--json").stdout) == json.loads(file.read_text())
 
 
-def test_list_names_the_good_and_the_bad(rows, calibrated, demur, tmp_path):
-    folder = tmp_path / "kept"
+def test_list_names_the_good_and_the_bad(kept, demur, tmp_path):
+    folder = tmp_path / "several"
     folder.mkdir()
-    path = rows(records(120))
-    calibrated(path, "kept/one.json")
-    calibrated(path, "kept/two.json", "--seed", "3")
+    for name in ("one.json", "two.json"):
+        (folder / name).write_bytes(kept.read_bytes())
     (folder / "other.json").write_text("{}")
     result = demur("calibrators", "list", folder)
     assert result.exit_code == 0
@@ -146,9 +158,8 @@ def test_list_names_the_good_and_the_bad(rows, calibrated, demur, tmp_path):
     assert "no folder" in demur("calibrators", "list", tmp_path / "nowhere").stderr
 
 
-def test_diff_shows_what_changed(rows, calibrated, demur):
-    path = rows(records(300))
-    first, second = calibrated(path, "a.json"), calibrated(path, "b.json", "--certify", "cross-fit")
+def test_diff_shows_what_changed(rows, calibrated, kept, demur):
+    first, second = kept, calibrated(rows(records(200)), "b.json", "--certify", "cross-fit")
     shown = demur("calibrators", "diff", first, second).stdout
     assert "cross-fit" in shown
     assert "rows" not in [line.split()[0] for line in shown.splitlines() if line.split()]
