@@ -8,7 +8,7 @@ import pytest
 
 from calibration.graded_rows import records
 from demur.calibration.calibrating import Options, calibrate
-from demur.calibration.file import read
+from demur.calibration.file import read, write
 from demur.calibration.run import read_source
 
 MADE = "2026-11-25T12:00:00Z"
@@ -121,6 +121,21 @@ def test_the_map_of_a_split_never_saw_the_rows_that_certify_it(made):
     second = made(turned)
     assert second.calibrator.map == first.calibrator.map
     assert second.calibrator.guarantees != first.calibrator.guarantees
+
+
+def test_the_file_gives_graded_answers_the_confidence_they_were_certified_with(made, tmp_path):
+    lines = records(500, "coarse")
+    found = made(lines)
+    write(tmp_path / "c.json", found.calibrator)
+    calibrator = read(tmp_path / "c.json")
+    certifying = np.flatnonzero(~fitting_of(lines))
+    values = [[lines[i]["signals"][name] for name in calibrator.signals] for i in certifying]
+    served = np.array([calibrator.confidence(np.array([row]))[0] for row in values])
+    assert np.array_equal(served, found.after.confidence)
+    certified = [g for g in calibrator.guarantees if g.threshold is not None]
+    assert certified
+    for g in certified:
+        assert (served >= g.threshold).sum() == g.answered
 
 
 def fitting_of(problems):

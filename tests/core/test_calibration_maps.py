@@ -68,6 +68,19 @@ def test_an_isotonic_curve_is_linear_between_its_points_and_flat_outside():
     )
 
 
+def test_an_answer_alone_gets_the_number_it_has_among_others():
+    """A threshold is the confidence of a graded answer: whoever ties with it has to pass it when served alone."""
+    values = np.random.default_rng(3).random((4000, 4))
+    values[values < 0.1] = NAN
+    score = Logistic(0.1, (0.7, 0.3, 1.1, 0.9), (0.2, -0.1, 0.4, 0.3))
+    for fitted in (score, Isotonic(score, (0.1, 0.5, 0.9), (0.05, 0.6, 0.97))):
+        together = fitted(values)
+        alone = np.array([fitted(row[None])[0] for row in values])
+        other_layout = fitted(np.asfortranarray(values[::-1]))[::-1]
+        assert np.array_equal(together, alone, equal_nan=True)
+        assert np.array_equal(together, other_layout, equal_nan=True)
+
+
 def test_a_trimmed_map_says_the_same_over_fewer_signals():
     values = np.random.default_rng(2).random((200, 3))
     values[values < 0.2] = NAN

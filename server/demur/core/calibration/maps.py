@@ -10,6 +10,10 @@ import numpy as np
 
 from demur.core.calibration.signals import Floats, check_signals, features, probability
 
+DECIMALS = 9
+"""Fitted confidences are rounded, so that an answer alone gets the very number that it gets among a thousand: the last
+bits of a logarithm may differ, and a certified threshold is the confidence of a graded answer."""
+
 
 @dataclass(frozen=True, slots=True)
 class Identity:
@@ -62,13 +66,15 @@ class Logistic:
     def log_odds(self, values: Floats) -> Floats:
         """The log odds of P(correct), (n,); NaN where every signal that is used is missing."""
         values = _of_width(values, len(self.weights))
-        odds = self.intercept + features(values) @ np.array([*self.weights, *self.missing])
+        odds = np.full(len(values), self.intercept)
+        for weight, column in zip([*self.weights, *self.missing], features(values).T, strict=True):
+            odds = odds + weight * column
         used = list(self.used)
         blind = np.isnan(values[:, used] if used else values).all(axis=1)
         return np.where(blind, np.nan, odds)
 
     def __call__(self, values: Floats) -> Floats:
-        return probability(self.log_odds(values))
+        return np.round(probability(self.log_odds(values)), DECIMALS)
 
     def weights_of(self, signals: int) -> Floats:
         """How much the log odds move with each signal's, (k,)."""
@@ -97,7 +103,7 @@ class Isotonic:
             raise ValueError("the curve does not rise")
 
     def __call__(self, values: Floats) -> Floats:
-        return np.interp(self.score(values), self.x, self.y)
+        return np.round(np.interp(self.score(values), self.x, self.y), DECIMALS)
 
     def weights_of(self, signals: int) -> Floats:
         """How much the log odds beneath the curve move with each signal's, (k,)."""
