@@ -6,8 +6,8 @@ be rejected at `delta`, so delta need not be shared among the thresholds, and th
 graded answers are independent and come as the traffic will, and the order was not chosen by their own grades,
 P(wrong | answered) <= max_error then holds with probability at least 1 - delta over the draw of the graded answers.
 
-Reference: Angelopoulos, Bates, Candès, Jordan and Lei, "Learn then Test", arXiv:2110.01052, section 3; for one bound
-at a time Bates, Angelopoulos, Lei, Malik and Jordan, "Distribution-free, risk-controlling prediction sets",
+Reference: Angelopoulos, Bates, Candès, Jordan and Lei, "Learn then Test", arXiv:2110.01052; for one bound at a
+time Bates, Angelopoulos, Lei, Malik and Jordan, "Distribution-free, risk-controlling prediction sets",
 arXiv:2101.02703.
 """
 
