@@ -62,7 +62,10 @@ def calibrate(
 
     Fits a map from what is known about an answer to P(right), shows what it changes on answers it never saw, and finds
     for each error rate the lowest threshold that keeps it. 200 to 1,000 answers of the kind you will ask make useful
-    promises; at least 50 are needed. Nothing but numbers is written.
+    promises; at least 50 are needed. No question or answer is written.
+
+    Rows may also have "sample" and "claim" (whole numbers), "group" (the kind of question, which is listed) and
+    "question" (to notice one question under two ids).
     """
     check_installed()
     from demur.calibration.calibrating import Options
