@@ -135,6 +135,15 @@ def test_folders_that_are_no_finished_run_are_refused(demur, tmp_path, run_folde
     assert "not there yet" in demur("calibrate", unfinished, "--out", tmp_path / "c.json").stderr
 
 
+def test_a_run_card_that_cannot_be_kept_is_refused_by_field(run_folder, demur, tmp_path):
+    folder = run_folder(card=CARD | {"plan": CARD["plan"] | {"contract": "own", "model": "x" * 300}})
+    result = demur("calibrate", folder, "--out", tmp_path / "c.json")
+    assert result.exit_code == 1
+    assert "model.name" in result.stderr
+    assert "contract" in result.stderr
+    assert not (tmp_path / "c.json").exists()
+
+
 def test_show_says_what_a_calibrator_is(run_folder, calibrated, demur):
     file = calibrated(run_folder())
     shown = demur("calibrators", "show", file).stdout

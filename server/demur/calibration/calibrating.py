@@ -75,15 +75,13 @@ class Calibrated:
     shares: tuple[SignalShare, ...]
     ungraded: int
 
-    @property
-    def raw_kept(self) -> bool:
-        """Whether the raw number is served as it is."""
-        return self.calibrator.map.kind == "identity"
-
 
 def calibrate(source: Source, options: Options, made: str, where: str = "the rows") -> Calibrated:
-    """Fit, judge and certify. `made` is the time in ISO form. Raises CalibrationError for rows that are too few, of one
-    class or without the signal that `raw` names."""
+    """Fit, judge and certify. `made` is the time in ISO form.
+
+    Raises CalibrationError for rows that are too few, of one class or without the signal that `raw` names, and for a
+    run card that a calibrator cannot hold.
+    """
     rows = source.rows.graded()
     check_enough(rows, where)
     graded = rows.packed()
@@ -92,27 +90,32 @@ def calibrate(source: Source, options: Options, made: str, where: str = "the row
     before, after = (Rows.of(p, seen.correct, seen.problem.tolist()) for p in (_raw(seen, judged), judged.confidence))
     metrics = {name: METRICS[name] for name in FIGURES}
     differences = compare(before, after, metrics=metrics, replicates=options.resamples, seed=options.seed)
+    fields = {
+        "made": made,
+        "model": source.model,
+        **source.asked,
+        **_described(rows, graded, judged),
+        "before": {name: gap.first.as_dict() for name, gap in differences.items()},
+        "after": {name: gap.second.as_dict() for name, gap in differences.items()},
+        **_certified(seen, judged, rows.level, options),
+    }
+    ungraded = len(source.rows.rows) - len(rows.rows)
+    return Calibrated(sealed(fields), before, after, differences, _shares(rows, seen, judged), ungraded)
+
+
+def _described(rows: SignalRows, graded: Graded, judged: Judged) -> dict[str, Any]:
+    """The rows and the map, as the file holds them."""
     served, columns = trimmed(judged.map)
     names = tuple(rows.signals[column] for column in columns)
-    calibrator = sealed(
-        {
-            "parent": None,
-            "made": made,
-            "model": source.model,
-            "level": rows.level,
-            **source.asked,
-            "signals": names,
-            "map": map_fields(served, names),
-            "rows": len(graded),
-            "problems": len(np.unique(graded.problem)),
-            "before": {name: gap.first.as_dict() for name, gap in differences.items()},
-            "after": {name: gap.second.as_dict() for name, gap in differences.items()},
-            **_certified(seen, judged, rows.level, options),
-            "groups": _groups(rows, judged),
-        }
-    )
-    ungraded = len(source.rows.rows) - len(rows.rows)
-    return Calibrated(calibrator, before, after, differences, _shares(rows, seen, judged), ungraded)
+    return {
+        "parent": None,
+        "level": rows.level,
+        "signals": names,
+        "map": map_fields(served, names),
+        "rows": len(graded),
+        "problems": len(np.unique(graded.problem)),
+        "groups": _groups(rows, judged),
+    }
 
 
 def _judged(graded: Graded, signals: tuple[str, ...], options: Options) -> Judged:

@@ -200,10 +200,13 @@ def map_fields(fitted: Map, signals: tuple[str, ...]) -> dict[str, Any]:
 def sealed(fields: Mapping[str, Any]) -> Calibrator:
     """A calibrator from its fields without `format`, `id` and `digest`, which follow from the others.
 
-    Raises ValidationError for fields that make none.
+    Raises CalibratorFileError, which names the field, for fields that make none.
     """
     blank = {"format": FORMAT, "id": "cal_" + "0" * 26, "digest": ""}
-    content = Calibrator.model_validate_json(json.dumps({**fields, **blank})).model_dump(mode="json")
+    try:
+        content = Calibrator.model_validate_json(json.dumps({**fields, **blank})).model_dump(mode="json")
+    except ValidationError as error:
+        raise CalibratorFileError(f"these rows make no calibrator: {_told(error)}") from None
     content["id"] = "cal_" + base64.b32encode(hashlib.sha256(_canonical(content)).digest()).decode()[:26]
     return Calibrator.model_validate_json(json.dumps({**content, "digest": digest_of(content)}))
 
