@@ -26,6 +26,8 @@ _ELSEWHERE = {
     "evaluate": ("demur.evaluation.cli:evaluate", "evaluation", "Run a data set against a server and grade it."),
     "compare": ("demur.evaluation.cli:compare", "evaluation", "Differences between two runs, with intervals."),
     "report": ("demur.evaluation.cli:report", "evaluation", "Tables and figures of runs as one page."),
+    "calibrate": ("demur.calibration.command:calibrate", "calibration", "True confidences from graded answers."),
+    "calibrators": ("demur.calibration.calibrators:app", "calibration", "Calibrator files: apply, show, list, diff."),
     "keys": ("demur.keys.cli:app", "server", "Keys for callers: make, list, revoke."),
     "model": ("demur.model.cli:app", "model", "The embedded model: make it, check it."),
 }

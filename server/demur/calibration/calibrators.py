@@ -1,0 +1,88 @@
+"""`demur calibrators`: apply a calibrator to rows; show, list and compare calibrator files."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from demur.calibration.installed import check_installed
+from demur.evaluation.commands import console, one_line_errors
+
+app = typer.Typer(
+    help="Calibrator files made by demur calibrate: apply, show, list, compare.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_show_locals=False,
+)
+
+
+@app.callback()
+def libraries() -> None:
+    check_installed()
+
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A calibrator file.")]
+
+
+@app.command()
+def apply(
+    file: File,
+    rows: Annotated[Path, typer.Argument(metavar="ROWS|RUN", help='Rows as JSON lines, "-", or the folder of a run.')],
+    out: Annotated[Path | None, typer.Option(help="Write here. (default: standard output)")] = None,
+) -> None:
+    """Print rows with their confidence replaced by the calibrated one; the raw one is kept as raw_confidence."""
+    from demur.calibration.applying import applied, rows_for
+    from demur.calibration.file import read
+
+    with one_line_errors():
+        calibrator = read(file)
+        lines = [json.dumps(row, ensure_ascii=False) for row in applied(calibrator, rows_for(calibrator, rows))]
+    text = "".join(line + "\n" for line in lines)
+    if out is None:
+        sys.stdout.write(text)
+    else:
+        out.write_text(text, encoding="utf-8")
+
+
+@app.command()
+def show(
+    file: File,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the file's fields as JSON.")] = False,
+) -> None:
+    """What a calibrator was made from, what it changed, and what it promises."""
+    from demur.calibration.file import read
+    from demur.calibration.listing import show_file
+
+    with one_line_errors():
+        calibrator = read(file)
+    if as_json:
+        typer.echo(json.dumps(calibrator.model_dump(mode="json"), indent=1, ensure_ascii=False))
+    else:
+        show_file(console(), calibrator)
+
+
+@app.command("list")
+def list_files(
+    folder: Annotated[Path, typer.Argument(help="A folder with calibrator files.")] = Path("."),
+) -> None:
+    """The calibrators in a folder, the newest first; files that cannot be used are named with the reason."""
+    from demur.calibration.listing import found_in, list_table
+
+    with one_line_errors():
+        good, bad = found_in(folder)
+    console().print(list_table(good))
+    for why in bad:
+        typer.echo(f"not used: {why}", err=True)
+
+
+@app.command()
+def diff(first: File, second: File) -> None:
+    """What differs between two calibrators: where they came from, their figures, their thresholds."""
+    from demur.calibration.file import read
+    from demur.calibration.listing import diff_table
+
+    with one_line_errors():
+        pair = read(first), read(second)
+    console().print(diff_table(*pair))

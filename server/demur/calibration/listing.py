@@ -1,0 +1,117 @@
+"""Calibrator files as tables: one, all of a folder, two side by side."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from demur.calibration.errors import CalibrationError, CalibratorFileError
+from demur.calibration.file import Calibrator, Figure, read
+from demur.calibration.tables import show_promises
+from demur.calibration.words import how_certified, percent, valid_for
+from demur.core.metrics import METRICS
+from demur.named_file import shown
+
+
+def show_file(console: Console, calibrator: Calibrator) -> None:
+    """Everything that a file says."""
+    console.print(f"{calibrator.id}, made {calibrator.made}", style="bold", highlight=False)
+    console.print(_of_pairs("Made from", _made_from(calibrator)))
+    console.print(_of_pairs("Valid for", valid_for(calibrator)))
+    figures = [(METRICS[n].label if n in METRICS else n, *_before_after(calibrator, n)) for n in calibrator.after]
+    console.print(_table("Out of fold", ("figure", "before>", "after>"), figures))
+    show_promises(console, calibrator)
+    console.print(how_certified(calibrator), highlight=False)
+
+
+def found_in(folder: Path) -> tuple[list[tuple[Path, Calibrator]], list[str]]:
+    """The calibrators of a folder, the newest first, and why other JSON files are none. Raises CalibrationError."""
+    if not folder.is_dir():
+        raise CalibrationError(f"{shown(folder)} is no folder")
+    good: list[tuple[Path, Calibrator]] = []
+    bad: list[str] = []
+    for path in sorted(folder.glob("*.json")):
+        try:
+            good.append((path, read(path)))
+        except CalibratorFileError as error:
+            bad.append(str(error))
+    return sorted(good, key=lambda found: found[1].made, reverse=True), bad
+
+
+def list_table(found: Sequence[tuple[Path, Calibrator]]) -> Table:
+    """One line a file."""
+    lines = [
+        (escape(path.name), c.id, c.made, _model_of(c), f"{c.rows:,}", ", ".join(c.signals), _levels_of(c))
+        for path, c in found
+    ]
+    return _table("Calibrators", ("file", "id", "made", "model", "rows>", "signals", "certified error rates"), lines)
+
+
+def diff_table(first: Calibrator, second: Calibrator) -> Table:
+    """One line for each field in which they differ."""
+    pairs = [dict(_made_from(c) + valid_for(c) + _figures(c) + _thresholds(c)) for c in (first, second)]
+    names = list(dict.fromkeys([*pairs[0], *pairs[1]]))
+    lines = [(name, *(escape(of.get(name, "–")) for of in pairs)) for name in names]
+    title = "Differences" if first != second else "The two are the same"
+    return _table(title, ("", "first", "second"), [line for line in lines if line[1] != line[2]])
+
+
+def _made_from(c: Calibrator) -> list[tuple[str, str]]:
+    return [
+        ("id", c.id),
+        ("made", c.made),
+        ("level", c.level),
+        ("rows", f"{c.rows:,}"),
+        ("problems", f"{c.problems:,}"),
+        ("signals", ", ".join(c.signals)),
+        ("map", c.map.kind),
+        ("certified by", c.certification.mode),
+        ("delta", f"{c.certification.delta:g}"),
+    ]
+
+
+def _figures(c: Calibrator) -> list[tuple[str, str]]:
+    return [(f"{name} after", _figure(figure)) for name, figure in c.after.items()]
+
+
+def _thresholds(c: Calibrator) -> list[tuple[str, str]]:
+    return [
+        (f"max_error {g.max_error:g}", "none" if g.threshold is None else f"{g.threshold:.4g}, {percent(g.coverage)}")
+        for g in c.guarantees
+    ]
+
+
+def _before_after(c: Calibrator, name: str) -> tuple[str, str]:
+    return _figure(c.before.get(name)), _figure(c.after.get(name))
+
+
+def _figure(figure: Figure | None) -> str:
+    if figure is None:
+        return "–"
+    interval = "" if figure.low is None or figure.high is None else f" ({figure.low:.3f} to {figure.high:.3f})"
+    return f"{figure.value:.3f}{interval}"
+
+
+def _model_of(c: Calibrator) -> str:
+    return escape(c.model.name or "not named") if c.model is not None else "not known"
+
+
+def _levels_of(c: Calibrator) -> str:
+    return ", ".join(f"{g.max_error:g}" for g in c.guarantees if g.threshold is not None) or "none"
+
+
+def _of_pairs(title: str, pairs: Sequence[tuple[str, str]]) -> Table:
+    return _table(title, ("", ""), [(name, escape(value)) for name, value in pairs])
+
+
+def _table(title: str, headings: Sequence[str], lines: Sequence[Sequence[Any]]) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    for heading in headings:
+        table.add_column(heading.removesuffix(">"), justify="right" if heading.endswith(">") else "left")
+    for line in lines:
+        table.add_row(*line)
+    return table

@@ -1,0 +1,1 @@
+"""A calibrator on paper: figures and one page that fetches nothing."""

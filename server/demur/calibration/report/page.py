@@ -1,0 +1,91 @@
+"""The page of a calibrator: one HTML file that fetches nothing, for somebody who knows no statistics."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+
+from demur.calibration.calibrating import Calibrated
+from demur.calibration.errors import CalibrationError
+from demur.calibration.report.figures import any_confidence, reliability_of, risk_and_coverage
+from demur.calibration.words import SIGNALS, carried, notes, odds_explained, percent, promise, valid_for
+from demur.core.calibration.fixed_sequence import WHAT_HELPS
+from demur.core.metrics import METRICS
+from demur.evaluation.report.figures import as_svg
+from demur.evaluation.words import ARROWS, interval_of, value_of
+from demur.named_file import shown
+
+MEANINGS = {
+    "auc": "How often a right answer is stated surer than a wrong one. 0.5 is a coin, 1 is always.",
+    "smece": "How far the confidence lies from the share that is right, on average. 0 is true.",
+    "brier": "Both together, as a squared distance between confidence and outcome. 0 is perfect.",
+    "snr_gain": "How much more confidence right answers get than wrong ones, as a logarithm of their ratio.",
+}
+CAPTIONS = (
+    "Before: what was said against what was true. On the diagonal, of the answers said to be 80 % sure 80 % are right."
+    " The line is thick where many answers lie.",
+    "After: the same answers with the calibrated confidence, which was made without them.",
+    "Answering only from a confidence of t on: how many answers remain, and how many of these are wrong. Dots mark"
+    " certified thresholds at the error rate that they promise. Bands: 95 % over problems.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A figure in the page."""
+
+    source: str
+    caption: str
+
+
+def page(found: Calibrated) -> str:
+    """The page of a calibrator."""
+    return (
+        _environment()
+        .get_template("calibrator.html.j2")
+        .render(
+            found=found,
+            calibrator=found.calibrator,
+            pictures=pictures(found),
+            promises=[(g, promise(g, found.calibrator)) for g in found.calibrator.guarantees],
+            carried=carried(found),
+            notes=notes(found),
+            odds=odds_explained(found.calibrator),
+            valid_for=valid_for(found.calibrator),
+        )
+    )
+
+
+def write_page(path: Path, found: Calibrated) -> None:
+    """Write the page. Raises CalibrationError."""
+    try:
+        path.write_text(page(found), encoding="utf-8")
+    except OSError as error:
+        raise CalibrationError(f"cannot write {shown(path)}: {error.strerror}") from None
+
+
+def pictures(found: Calibrated) -> list[Picture]:
+    """Reliability before and after, and what happens over the threshold; nothing where no row has a confidence."""
+    if not (any_confidence(found.before) and any_confidence(found.after)):
+        return []
+    figures = (
+        reliability_of(found.before, "Before"),
+        reliability_of(found.after, "After"),
+        risk_and_coverage(found.after, found.calibrator),
+    )
+    return [Picture(as_svg(figure), caption) for figure, caption in zip(figures, CAPTIONS, strict=True)]
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=ChoiceLoader([PackageLoader("demur.calibration.report"), PackageLoader("demur.evaluation.report")]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals.update(value_of=value_of, interval_of=interval_of, percent=percent)
+    environment.globals.update(
+        METRICS=METRICS, ARROWS=ARROWS, MEANINGS=MEANINGS, SIGNALS=SIGNALS, WHAT_HELPS=WHAT_HELPS
+    )
+    return environment

@@ -1,0 +1,88 @@
+"""What an evaluation's folder says about the answers it holds: rows, and what they may be applied to."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from demur.calibration.errors import CalibrationError
+from demur.calibration.file import digest_of
+from demur.calibration.rows import SignalRows, check_distinct, read_signal_rows
+from demur.evaluation.grades_file import GRADED, read_graded
+from demur.evaluation.job import CLAIMS, ROWS
+from demur.evaluation.plan import read_card
+from demur.evaluation.rows import Level
+from demur.named_file import shown
+
+_PLAIN = re.compile(r"[A-Za-z0-9_.:-]{1,60}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Graded rows and where they came from. `asked` holds the fields of the calibrator that requests are matched by; a
+    file of rows says nothing about that, and `model` is None."""
+
+    rows: SignalRows
+    model: Mapping[str, str | None] | None = None
+    asked: Mapping[str, Any] = field(default_factory=dict)
+
+
+UNKNOWN: Mapping[str, Any] = {
+    "contract": None,
+    "prompt": None,
+    "granularity": None,
+    "aggregation": None,
+    "sampling": {},
+}
+
+
+def read_source(place: Path, level: Level | None) -> Source:
+    """Rows of a run's folder or of a file. Raises CalibrationError or StoreError for what cannot be used."""
+    if not place.is_dir():
+        rows = read_signal_rows(place, level)
+        check_distinct(((row.problem, row.question) for row in rows.rows), shown(place))
+        return Source(rows, None, UNKNOWN)
+    card = read_card(place)
+    plan = card.get("plan")
+    if not isinstance(plan, dict):
+        raise CalibrationError(f"{shown(place)}: run.json has no plan: is it the folder of a run?")
+    path = place / (CLAIMS if level == "claims" else ROWS)
+    if not path.exists():
+        raise CalibrationError(f"{shown(path)} is not there yet; go on with the run by the same demur evaluate command")
+    rows = read_signal_rows(path, level, raw=plan.get("confidence_source") or "verbalized")
+    check_distinct(_questions(place, rows), shown(place))
+    return Source(rows, _model(card, plan), _asked(card, plan))
+
+
+def _questions(folder: Path, rows: SignalRows) -> list[tuple[str | int, str | None]]:
+    if not (folder / GRADED).exists():
+        return [(row.problem, row.question) for row in rows.rows]
+    return [(one.question.id, one.question.text) for one in read_graded(folder)]
+
+
+def _model(card: dict[str, Any], plan: dict[str, Any]) -> dict[str, str | None]:
+    served = card.get("served") or {}
+    return {"name": plan.get("model") or served.get("name"), "fingerprint": served.get("fingerprint")}
+
+
+def _asked(card: dict[str, Any], plan: dict[str, Any]) -> dict[str, Any]:
+    """Everything of the plan that decides what an answer looks like. Texts in it are kept as hashes."""
+    chosen = plan.get("selection") is not None
+    sampling = {name: plan.get(name) for name in ("temperature", "top_p", "max_tokens", "selection")}
+    extra = {name: _value(value) for name, value in (plan.get("extra") or {}).items()}
+    return {
+        "contract": plan.get("contract"),
+        "prompt": (card.get("served") or {}).get("prompt") or plan.get("prompt"),
+        "granularity": plan.get("granularity"),
+        "aggregation": plan.get("aggregation"),
+        "sampling": {**sampling, "samples": plan.get("samples") if chosen else 1, **extra},
+    }
+
+
+def _value(value: Any) -> bool | int | float | str | None:
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, str) and _PLAIN.fullmatch(value):
+        return value
+    return digest_of({"value": value})

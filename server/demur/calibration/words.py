@@ -1,0 +1,135 @@
+"""How a calibrator is put into words: one place for the terminal and the page."""
+
+from demur.calibration.calibrating import Calibrated
+from demur.calibration.file import Calibrator, Guarantee
+
+SIGNALS = {
+    "verbalized": "what the model says of its own certainty",
+    "critic": "what the model's critic says",
+    "answer_logprob": "how likely the model found the words of its answer",
+    "agreement": "how many further samples gave the same answer",
+    "p_true": "whether the model says yes when asked if the answer is right",
+}
+
+
+def odds_of(delta: float) -> str:
+    """1 - delta as a person says it: 9 times in 10."""
+    for tries in (10, 20, 50, 100, 1000):
+        held = (1 - delta) * tries
+        if abs(held - round(held)) < 1e-9 and 0 < round(held) < tries:
+            return f"{round(held)} times in {tries}"
+    return f"with probability {1 - delta:g}"
+
+
+def percent(share: float) -> str:
+    """A share as a percentage without needless digits."""
+    return f"{100 * share:.3g} %"
+
+
+def promise(guarantee: Guarantee, calibrator: Calibrator) -> str:
+    """What one guarantee comes to, in a sentence or two."""
+    level = percent(guarantee.max_error)
+    if guarantee.threshold is None:
+        return f"At most {level} wrong cannot be promised. {sentence(guarantee.reason or '')}"
+    in_100 = f"About {100 * guarantee.coverage:.0f} in 100"
+    if calibrator.level == "claims":
+        given = f"{in_100} problems have a claim asserted, and of their asserted claims, one drawn from each,"
+    else:
+        given = f"{in_100} questions are answered, and of those answers"
+    if calibrator.certification.exact:
+        return f"{given} at most {level} are wrong, {odds_of(guarantee.delta)}."
+    return f"{given} about {level} are wrong at most. This is an approximation and no promise."
+
+
+def odds_explained(calibrator: Calibrator) -> str | None:
+    """What "9 times in 10" means, where it is said."""
+    held = [g for g in calibrator.guarantees if g.threshold is not None]
+    if not held or not calibrator.certification.exact:
+        return None
+    odds = odds_of(held[0].delta)
+    return (
+        f'"{odds[:1].upper()}{odds[1:]}" is about which answers happened to be graded. If many people each graded as'
+        " many answers of this kind, that share of them would find thresholds that keep their word; the others had"
+        " graded too lucky a set."
+    )
+
+
+def sentence(text: str) -> str:
+    """The text with a capital at its start and a full stop."""
+    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
+
+
+def carried(found: Calibrated) -> str:
+    """Which signal carried the calibrator."""
+    calibrator = found.calibrator
+    if calibrator.map.kind == "identity":
+        name = calibrator.map.signal
+        if calibrator.certification.mode == "raw":
+            return f"{name} is served as it is, as asked."
+        return f"Nothing beats the raw number: {name} is served as it is."
+    shares = sorted((s for s in found.shares if s.share > 0), key=lambda s: -s.share)
+    if not shares:
+        return "No signal tells right from wrong here: every answer gets the same confidence."
+    if len(shares) == 1:
+        line = f"{shares[0].name} alone carries the map."
+    else:
+        parts = ", ".join(f"{s.name} {s.share:.0%}" for s in shares)
+        line = f"{shares[0].name} carries most of the map: {parts}."
+    return line if _better(found) else f"{line} On these rows it is not clearly better than the raw number."
+
+
+def _better(found: Calibrated) -> bool:
+    """Whether the Brier score fell by more than its interval."""
+    high = found.differences["brier"].difference.high
+    return high is not None and high < 0
+
+
+def how_certified(calibrator: Calibrator) -> str:
+    """On which rows the thresholds were certified, and how far the promise goes."""
+    c = calibrator.certification
+    of = {
+        "split": "problems that had no part in making the map",
+        "cross-fit": "problems, each judged by a map made from the others",
+        "raw": "problems, without any map",
+    }[c.mode]
+    unit = "one claim drawn from each at every threshold" if calibrator.level == "claims" else "one answer of each"
+    lines = [f"Certified on {c.rows:,} {of}, {unit}."]
+    if not c.exact:
+        lines.append("The map that is served was made again from all rows, so the promise is approximate.")
+    if c.simultaneous:
+        lines.append("All error rates hold together.")
+    if c.look:
+        lines.append(f"Try number {c.look} while more answers were being graded: delta is divided by {2**c.look}.")
+    return " ".join(lines)
+
+
+def valid_for(calibrator: Calibrator) -> list[tuple[str, str]]:
+    """What the calibrator is valid for, as names and values."""
+    if calibrator.model is None:
+        return [("model", "not known: the rows came without a run card; a server does not take this calibrator")]
+    model = calibrator.model
+    lines = [("model", model.name or "not named"), ("fingerprint", model.fingerprint or "not known")]
+    for name in ("contract", "prompt", "granularity", "aggregation"):
+        value = getattr(calibrator, name)
+        if value is not None:
+            lines.append((name, str(value)))
+    lines += [(name, str(value)) for name, value in calibrator.sampling.items() if value is not None]
+    return lines
+
+
+def notes(found: Calibrated) -> list[str]:
+    """What else a reader has to know."""
+    calibrator = found.calibrator
+    lines = [f"{calibrator.rows:,} graded rows about {calibrator.problems:,} problems."]
+    if found.ungraded:
+        lines.append(f"{found.ungraded:,} rows that nobody could grade are left out.")
+    lines.append(how_certified(calibrator))
+    if calibrator.smallest_max_error is not None and any(g.threshold is None for g in calibrator.guarantees):
+        lines.append(
+            f"The smallest error rate that these rows carry at all is {percent(calibrator.smallest_max_error)}; it was"
+            " found by looking at the grades, so it is a hint and no promise."
+        )
+    lines.append("All of this holds for questions like the graded ones, asked in the same way, and for no others.")
+    if calibrator.model is None:
+        lines.append("The rows came without a run card: demur calibrators apply takes this file, a server does not.")
+    return lines

@@ -1,0 +1,185 @@
+"""Thresholds on a confidence with a certified error rate: fixed-sequence testing with exact binomial tails.
+
+The answers are ordered by confidence and tested from the most confident down: the hypothesis at each threshold is
+that more than `max_error` of the answers at or above it are wrong. Testing stops at the first hypothesis that cannot
+be rejected at `delta`, so delta need not be shared among the thresholds, and the last one rejected is served. Where the
+graded answers are independent and come as the traffic will, and the order was not chosen by their own grades,
+P(wrong | answered) <= max_error then holds with probability at least 1 - delta over the draw of the graded answers.
+
+Reference: Angelopoulos, Bates, Candès, Jordan and Lei, "Learn then Test", arXiv:2110.01052; for one bound at a
+time Bates, Angelopoulos, Lei, Malik and Jordan, "Distribution-free, risk-controlling prediction sets",
+arXiv:2101.02703.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from demur.core.calibration.binomial import least_answers, tail
+from demur.core.calibration.signals import Floats
+
+LEVELS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3)
+"""The error rates that are certified unless others are named before the grades are seen."""
+
+DELTA = 0.1
+STEP = 0.05
+"""Ranks that are tested, as a share of all answers."""
+
+FINEST = 0.01
+"""Step of the error rates that `smallest_max_error` looks at."""
+
+WHAT_HELPS = "more graded answers, a larger max_error, or signals that tell right from wrong better (more samples)"
+"""What somebody can do where nothing is certified."""
+
+UNANSWERED = -1.0
+"""Stands for a missing confidence: it sorts below every other, and no threshold reaches it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """What was found for one `max_error`. Answers with confidence >= `threshold` are served under it.
+
+    `answered` of the graded answers are, `wrong` of them wrongly; `coverage` is their share of all graded answers.
+    `threshold` is None where nothing is certified, and then `reason` says why and the counts are those of the first
+    test that failed.
+    """
+
+    max_error: float
+    delta: float
+    threshold: float | None
+    answered: int
+    wrong: int
+    coverage: float
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hypotheses:
+    """The hypotheses in the order of their tests, each (..., G), and the exact p-value of each.
+
+    `answered` and `wrong` count graded answers with confidence >= `threshold`.
+    """
+
+    threshold: Floats
+    answered: NDArray[np.int64]
+    wrong: NDArray[np.int64]
+    p_value: Floats
+
+    def rejected(self, delta: float) -> NDArray[np.int64]:
+        """How many hypotheses are rejected before the first that is not, (...)."""
+        return np.logical_and.accumulate(self.p_value <= delta, axis=-1).sum(axis=-1)
+
+
+def ranks(n: int, max_error: float, delta: float, step: float = STEP) -> NDArray[np.int64]:
+    """The ranks tested among n answers, ascending: the least that may hold one error, then every `step` of n below it.
+
+    Empty where n is too small for max_error. They are fixed before anything is known but n.
+    """
+    first = least_answers(max_error, delta)
+    if n < first:
+        return np.zeros(0, dtype=np.int64)
+    steps = np.ceil(n * step * np.arange(1, math.ceil(1 / step) + 1) - 1e-9).astype(np.int64)
+    return np.r_[first, np.minimum(steps[steps > first], n)]
+
+
+def hypotheses(
+    confidence: ArrayLike, wrong: ArrayLike, max_error: float, delta: float = DELTA, *, step: float = STEP
+) -> Hypotheses:
+    """The hypotheses for answers (..., n): leading axes are separate sets of graded answers. NaN: never answered.
+
+    Each rank is extended to the end of its tie, since a threshold cannot tell equal confidences apart. Raises
+    ValueError for unequal shapes, a confidence outside [0, 1], or max_error or delta outside (0, 1).
+    """
+    p, v = checked(confidence, wrong)
+    order = np.argsort(-p, axis=-1, kind="stable")
+    p, v = np.take_along_axis(p, order, axis=-1), np.take_along_axis(v, order, axis=-1)
+    at = ranks(p.shape[-1], max_error, delta, step) - 1
+    threshold, end = p[..., at], _ends_of_ties(p)[..., at]
+    counted = np.take_along_axis(np.cumsum(v, axis=-1, dtype=np.int64), end, axis=-1)
+    p_value = np.where(threshold == UNANSWERED, 1.0, tail(counted, end + 1, max_error))
+    return Hypotheses(threshold, end + 1, counted, p_value)
+
+
+def certify(
+    confidence: ArrayLike, wrong: ArrayLike, max_error: float, delta: float = DELTA, *, step: float = STEP
+) -> Certificate:
+    """The lowest threshold that fixed-sequence testing certifies for `max_error` at `delta`.
+
+    `confidence` and `wrong` are (n,), one row a problem: rows must be independent. NaN stands for no confidence. Raises
+    ValueError as `hypotheses` does.
+    """
+    return conclude(
+        hypotheses(confidence, wrong, max_error, delta, step=step), np.shape(confidence)[-1], max_error, delta
+    )
+
+
+def spent(delta: float, *, levels: int = 1, look: int = 0) -> float:
+    """The delta that one test may use.
+
+    All `levels` of them hold together at delta by Bonferroni. `look` is 0 where the number of graded answers was fixed
+    beforehand; where certification is tried again as more are graded, try k counts from 1 and gets delta / 2^k, so that
+    all tries together stay within delta. Raises ValueError for less than one level or a negative look.
+    """
+    if levels < 1 or look < 0:
+        raise ValueError(f"levels must be at least 1 and look at least 0, not {levels} and {look}")
+    return delta / levels / 2**look
+
+
+def smallest_max_error(certificate: Callable[[float], Certificate]) -> float | None:
+    """The least error rate, in steps of FINEST, that rows certify at any threshold; None where none is.
+
+    `certificate` certifies the rows at one error rate. The answer was found by looking at the grades, so it says what
+    to ask for with new rows and is no certificate itself.
+    """
+    rates = np.round(np.arange(FINEST, 1, FINEST), 10).tolist()
+    return next((rate for rate in rates if certificate(rate).threshold is not None), None)
+
+
+def conclude(tests: Hypotheses, n: int, max_error: float, delta: float) -> Certificate:
+    """The certificate of one set of n graded answers, or of n problems."""
+    rejected = int(tests.rejected(delta))
+    last = max(rejected - 1, 0)
+    if not len(tests.threshold):
+        return Certificate(max_error, delta, None, 0, 0, 0.0, _too_few(n, max_error, delta))
+    answered, wrong = int(tests.answered[last]), int(tests.wrong[last])
+    if rejected:
+        return Certificate(max_error, delta, float(tests.threshold[last]), answered, wrong, answered / n)
+    unanswered = tests.threshold[last] == UNANSWERED
+    reason = _too_few(answered, max_error, delta) if unanswered else _too_many_wrong(answered, wrong, max_error, delta)
+    return Certificate(max_error, delta, None, answered, wrong, 0.0, reason)
+
+
+def checked(confidence: ArrayLike, wrong: ArrayLike) -> tuple[Floats, NDArray[np.bool_]]:
+    """Confidences with UNANSWERED for NaN, and verdicts. Raises ValueError for unequal shapes or bad numbers."""
+    p, v = np.asarray(confidence, dtype=np.float64), np.asarray(wrong, dtype=np.float64)
+    if p.shape != v.shape or not p.ndim:
+        raise ValueError(f"confidence and wrong must have one shape; they have {p.shape} and {v.shape}")
+    if ((p < 0) | (p > 1)).any():
+        raise ValueError("a confidence is outside [0, 1]")
+    if not ((v == 0) | (v == 1)).all():
+        raise ValueError("wrong must be true or false")
+    return np.where(np.isnan(p), UNANSWERED, p), v.astype(np.bool_)
+
+
+def _ends_of_ties(descending: Floats) -> NDArray[np.int64]:
+    """For each place the last one with the same confidence, (..., n)."""
+    n = descending.shape[-1]
+    last = np.ones(descending.shape, dtype=np.bool_)
+    last[..., :-1] = descending[..., :-1] != descending[..., 1:]
+    end = np.where(last, np.arange(n, dtype=np.int64), n)
+    return np.minimum.accumulate(end[..., ::-1], axis=-1)[..., ::-1]
+
+
+def _too_few(n: int, max_error: float, delta: float) -> str:
+    return (
+        f"{n} graded answers with a confidence are too few: max_error {max_error:g} needs at least"
+        f" {least_answers(max_error, delta)}"
+    )
+
+
+def _too_many_wrong(answered: int, wrong: int, max_error: float, delta: float) -> str:
+    allowed = int((tail(np.arange(answered + 1), answered, max_error) <= delta).sum()) - 1
+    return f"{wrong} of the {answered} most confident graded answers are wrong, and at most {allowed} may be"

@@ -1,0 +1,190 @@
+"""Exact tails and certified thresholds, against scipy.stats, MAPIE and counting by hand."""
+
+import warnings
+
+import numpy as np
+import pytest
+from mapie.risk_control import BinaryClassificationController, control_fwer
+from mapie.risk_control.methods import compute_hoeffding_bentkus_p_value
+from scipy.stats import binom, binomtest
+
+from demur.core.calibration.binomial import least_answers, tail, upper_bound
+from demur.core.calibration.fixed_sequence import (
+    certify,
+    hypotheses,
+    ranks,
+    smallest_max_error,
+    spent,
+)
+from demur.core.calibration.populations import POPULATIONS, draw
+
+
+def test_tails_are_those_of_the_binomial_distribution():
+    wrong, answered = np.array([0, 1, 5, 40]), np.array([10, 40, 100, 40])
+    assert tail(wrong, answered, 0.1) == pytest.approx(binom.cdf(wrong, answered, 0.1))
+    assert tail(0, 0, 0.1) == 1
+
+
+@pytest.mark.parametrize(("wrong", "answered"), [(0, 22), (1, 38), (7, 90), (30, 30), (0, 1)])
+def test_the_upper_bound_is_clopper_and_pearsons(wrong, answered):
+    exact = binomtest(wrong, answered, alternative="less").proportion_ci(confidence_level=0.9, method="exact").high
+    assert upper_bound(wrong, answered, 0.1) == pytest.approx(exact)
+    if wrong < answered:
+        assert tail(wrong, answered, float(exact)) == pytest.approx(0.1)
+
+
+def test_the_fewest_answers_for_a_certificate():
+    rates = 0.05, 0.1, 0.2
+    assert [least_answers(a, 0.1, errors=0) for a in rates] == [45, 22, 11]
+    assert [least_answers(a, 0.1) for a in rates] == [77, 38, 18]
+    assert least_answers(0.0005, 0.05) == next(n for n in range(9000, 10000) if binom.cdf(1, n, 0.0005) <= 0.05)
+    assert binom.cdf(1, least_answers(1e-7, 0.1), 1e-7) <= 0.1
+    with pytest.raises(ValueError, match="max_error"):
+        least_answers(1.0, 0.1)
+
+
+def test_ranks_are_fixed_by_the_number_of_answers():
+    assert ranks(200, 0.1, 0.1).tolist() == [38, *range(40, 201, 10)]
+    assert ranks(50, 0.1, 0.1).tolist() == [38, 40, 43, 45, 48, 50]
+    assert ranks(37, 0.1, 0.1).tolist() == []
+    assert ranks(30, 0.2, 0.1, step=0.4).tolist() == [18, 24, 30]
+
+
+def by_hand(confidence, wrong, a, delta):
+    """Fixed-sequence testing written out: the last threshold that passed, or None."""
+    served, n = None, len(confidence)
+    ranked = sorted(confidence, reverse=True)
+    for rank in ranks(n, a, delta).tolist():
+        t = ranked[rank - 1]
+        answered = [w for p, w in zip(confidence, wrong, strict=True) if p >= t]
+        if binom.cdf(sum(answered), len(answered), a) > delta:
+            break
+        served = (t, len(answered), sum(answered))
+    return served
+
+
+@pytest.mark.parametrize("population", POPULATIONS)
+@pytest.mark.parametrize(("a", "delta"), [(0.05, 0.1), (0.1, 0.1), (0.2, 0.05)])
+def test_the_certified_threshold_is_the_one_found_by_hand(population, a, delta):
+    for seed in range(3):
+        answers = draw(POPULATIONS[population], 400, np.random.default_rng(seed))
+        confidence, wrong = answers.signals[:, 0], ~answers.correct
+        found, expected = certify(confidence, wrong, a, delta), by_hand(confidence, wrong, a, delta)
+        assert (found.threshold is None) == (expected is None)
+        if expected is not None:
+            assert (found.threshold, found.answered, found.wrong) == expected
+            assert found.coverage == found.answered / 400
+            assert found.reason is None
+
+
+def test_sets_are_tested_together_as_they_are_one_by_one():
+    answers = draw(POPULATIONS["coarse"], 3000, np.random.default_rng(5))
+    p, v = answers.signals[:, 0].reshape(10, 300), ~answers.correct.reshape(10, 300)
+    together = hypotheses(p, v, 0.2)
+    for row, rejected in enumerate(together.rejected(0.1)):
+        alone = certify(p[row], v[row], 0.2)
+        assert (alone.threshold is not None) == (rejected > 0)
+        if rejected:
+            assert alone.threshold == together.threshold[row, rejected - 1]
+
+
+def test_a_threshold_takes_all_answers_of_its_tie():
+    confidence = np.repeat([0.9, 0.8], [30, 170])
+    wrong = np.zeros(200, dtype=bool)
+    assert certify(confidence, wrong, 0.1).answered == 200
+    wrong[30:] = True
+    found = certify(confidence, wrong, 0.1)
+    assert (found.threshold, found.answered, found.wrong) == (None, 200, 170)
+
+
+def test_answers_without_a_confidence_are_never_served_and_lower_the_coverage():
+    confidence = np.r_[np.linspace(0.5, 1, 100), np.full(100, np.nan)]
+    found = certify(confidence, np.r_[np.zeros(100), np.ones(100)], 0.1)
+    assert (found.threshold, found.answered, found.wrong, found.coverage) == (0.5, 100, 0, 0.5)
+    nothing = certify(np.full(200, np.nan), np.zeros(200), 0.1)
+    assert nothing.threshold is None
+    assert "too few" in (nothing.reason or "")
+
+
+def test_nothing_certified_says_why_and_what_would_help():
+    few = certify(np.linspace(0, 1, 37), np.zeros(37), 0.1)
+    assert few.threshold is None
+    assert "37 graded answers" in (few.reason or "")
+    assert "at least 38" in (few.reason or "")
+    bad = certify(np.linspace(1, 0, 200), np.arange(200) < 5, 0.1)
+    assert bad.threshold is None
+    assert "5 of the 38" in (bad.reason or "")
+    assert "at most 1 may be" in (bad.reason or "")
+
+
+def test_levels_together_share_delta_and_looks_halve_it():
+    assert spent(0.1) == 0.1
+    assert spent(0.1, levels=4) == 0.025
+    assert sum(spent(0.1, look=k) for k in range(1, 60)) == pytest.approx(0.1)
+    assert spent(0.1, levels=2, look=1) == 0.025
+    with pytest.raises(ValueError, match="look"):
+        spent(0.1, look=-1)
+
+
+def test_the_smallest_error_rate_is_the_first_with_a_certificate():
+    answers = draw(POPULATIONS["misled"], 500, np.random.default_rng(3))
+    p, v = answers.signals[:, 0], ~answers.correct
+    least = smallest_max_error(lambda rate: certify(p, v, rate))
+    assert least is not None
+    assert certify(p, v, least).threshold is not None
+    assert all(certify(p, v, round(a, 2)).threshold is None for a in np.arange(0.01, least - 1e-9, 0.01))
+    assert smallest_max_error(lambda rate: certify(p[:1], v[:1], rate)) is None
+
+
+@pytest.mark.parametrize(
+    ("confidence", "wrong", "words"),
+    [([0.5, 1.2], [0, 1], "outside"), ([0.5], [0, 1], "one shape"), ([0.5], [0.5], "true or false")],
+)
+def test_rows_that_are_none_are_refused(confidence, wrong, words):
+    with pytest.raises(ValueError, match=words):
+        certify(confidence, wrong, 0.1)
+
+
+def test_mapie_bounds_the_exact_tail_by_bentkus():
+    """MAPIE's p-value is the smaller of Hoeffding's and e times the exact tail, so it is never below the exact one."""
+    wrong, answered = np.arange(0, 30, 3), 200
+    for rate in (0.05, 0.1, 0.2):
+        theirs = compute_hoeffding_bentkus_p_value(wrong / answered, answered, np.array([rate]))[:, 0]
+        exact = tail(wrong, answered, rate)
+        assert (theirs >= exact - 1e-12).all()
+        assert (theirs <= np.e * exact + 1e-12).all()
+
+
+@pytest.mark.parametrize("population", POPULATIONS)
+def test_mapie_stops_the_sequence_at_the_same_place(population):
+    for seed in range(5):
+        answers = draw(POPULATIONS[population], 500, np.random.default_rng(seed))
+        tests = hypotheses(answers.signals[:, 0], ~answers.correct, 0.2)
+        theirs = control_fwer(tests.p_value, 0.1, "fixed_sequence")
+        assert list(theirs) == list(range(int(tests.rejected(0.1))))
+
+
+def test_mapie_never_answers_more():
+    """Its controller over the same thresholds, with its wider p-values: valid, and never above our coverage."""
+    certified = 0
+    for seed in range(8):
+        answers = draw(POPULATIONS["sharp"], 400, np.random.default_rng(seed))
+        p, v = answers.signals[:, 0], ~answers.correct
+        tests = hypotheses(p, v, 0.1)
+        controller = BinaryClassificationController(
+            lambda x: np.column_stack([1 - x[:, 0], x[:, 0]]),
+            "precision",
+            target_level=0.9,
+            list_predict_params=tests.threshold,
+            fwer_method="fixed_sequence",
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            controller.calibrate(p[:, None], answers.correct.astype(int))
+        valid = np.ravel(controller.valid_predict_params)
+        ours = certify(p, v, 0.1).threshold
+        if len(valid):
+            certified += 1
+            assert ours is not None
+            assert ours <= valid.min()
+    assert certified
