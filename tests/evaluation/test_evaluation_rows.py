@@ -168,7 +168,6 @@ def test_common_names_are_known_for_one_field_alone(name, field):
     [
         ("prob,score,correct", '"prob" and "score" could each be the confidence; name one with --confidence COLUMN'),
         ("confidence,label,is_correct", '"label" and "is_correct" could each be the verdict .* with --correct COLUMN'),
-        ("id,confidence,correct,prompt", '"id" and "prompt" could each be the id .* with --problem COLUMN'),
         ("likelihood,correct", "no column is called like a confidence; name it with --confidence COLUMN"),
         ("confidence,seen", 'line 2: "correct" must be there.*; the row has "confidence", "seen": .*--correct COLUMN'),
     ],

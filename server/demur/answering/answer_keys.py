@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Hashable, Iterator
+from collections.abc import Awaitable, Callable, Generator, Hashable
 from contextlib import contextmanager
 
 from demur.core.answers import Completion
@@ -36,7 +36,7 @@ class AnswerKeys:
         return self._turns.waiting
 
     @contextmanager
-    def opened(self, caller: str, request: Hashable) -> Iterator[AnswerKey]:
+    def opened(self, caller: str, request: Hashable) -> Generator[AnswerKey]:
         """Keys for one request of `caller`."""
         with self._turns.opened(caller, request) as place:
 

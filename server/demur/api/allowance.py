@@ -1,7 +1,7 @@
 """What each key may take in a minute: requests counted as they come, tokens held at the door and settled at the end."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -41,7 +41,7 @@ class Allowance:
         quota.settle(0, 1, now)
 
     @contextmanager
-    def tokens_for(self, key: Key | None, active: ActiveRequest, most: Callable[[], int]) -> Iterator[None]:
+    def tokens_for(self, key: Key | None, active: ActiveRequest, most: Callable[[], int]) -> Generator[None]:
         """Hold `most()`, which the request may take at most, and in the end count what it took.
 
         A request that may take more than the whole limit holds all of it: it runs alone, after a minute in which

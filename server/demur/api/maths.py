@@ -31,11 +31,19 @@ AT_ONCE, MAX_WAITING = 1, 8
 interpreter with every stream, so that a second thread would only take time from those."""
 MAX_DEPTH = 60
 
-ELEMENTS = frozenset({"math", "mrow", "mstyle", "mpadded", "mphantom", "menclose", "mtable", "mtr", "mtd"})
-ELEMENTS |= {"mi", "mn", "mo", "mtext", "mspace", "mfrac", "msqrt", "mroot"}
-ELEMENTS |= {"msub", "msup", "msubsup", "mover", "munder", "munderover"}
-ATTRIBUTES = frozenset({"accent", "fence", "form", "stretchy", "minsize", "maxsize", "movablelimits", "separator"})
-ATTRIBUTES |= {"columnalign", "displaystyle", "linethickness", "mathvariant", "notation", "scriptlevel", "width"}
+ELEMENTS = frozenset(
+    [
+        *("math", "mrow", "mstyle", "mpadded", "mphantom", "menclose", "mtable", "mtr", "mtd"),
+        *("mi", "mn", "mo", "mtext", "mspace", "mfrac", "msqrt", "mroot"),
+        *("msub", "msup", "msubsup", "mover", "munder", "munderover"),
+    ]
+)
+ATTRIBUTES = frozenset(
+    [
+        *("accent", "fence", "form", "stretchy", "minsize", "maxsize", "movablelimits", "separator"),
+        *("columnalign", "displaystyle", "linethickness", "mathvariant", "notation", "scriptlevel", "width"),
+    ]
+)
 _VALUE = re.compile(r"[a-z]{1,20}|[+-]?\d{0,2}(\.\d{1,4})?(em)?")
 _ENTITY = re.compile(r"&#x((?:10|0?[0-9A-Fa-f])?[0-9A-Fa-f]{1,4});")
 _INVISIBLE_OPERATORS = "\u2061\u2062\u2063\u2064"

@@ -1,7 +1,7 @@
 """Chat messages as they come over the wire, and the conversation that is made of them."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
@@ -37,16 +37,17 @@ def _join_parts(content: object) -> object:
     """A list of text parts is their concatenation."""
     if not isinstance(content, list):
         return content
-    if len(content) > MAX_PARTS:
-        raise ValueError(f"at most {MAX_PARTS} parts, not {len(content)}")
-    for part in content:
+    parts = cast("list[Any]", content)
+    if len(parts) > MAX_PARTS:
+        raise ValueError(f"at most {MAX_PARTS} parts, not {len(parts)}")
+    for part in parts:
         if not isinstance(part, dict) or part.keys() != {"type", "text"} or part["type"] != "text":
             raise ValueError("only text parts are taken: {'type': 'text', 'text': '...'}")
         if not isinstance(part["text"], str):
             raise ValueError("the text of a part has to be a string")
-    if not content:
+    if not parts:
         raise ValueError("content has no parts")
-    return "".join(part["text"] for part in content)
+    return "".join(part["text"] for part in parts)
 
 
 def _whole_characters(text: str) -> str:

@@ -11,8 +11,8 @@ from demur.calibration.file import digest_of
 from demur.calibration.rows import SignalRows, check_distinct, read_signal_rows
 from demur.evaluation.grades_file import GRADED, read_graded
 from demur.evaluation.job import CLAIMS, ROWS
-from demur.evaluation.plan import read_card
 from demur.evaluation.rows import Level
+from demur.evaluation.run_manifest import read_manifest
 from demur.named_file import shown
 
 _PLAIN = re.compile(r"[A-Za-z0-9_.:-]{1,60}", re.ASCII)
@@ -43,7 +43,7 @@ def read_source(place: Path, level: Level | None) -> Source:
         rows = read_signal_rows(place, level)
         check_distinct(((row.problem, row.question) for row in rows.rows), shown(place))
         return Source(rows, None, UNKNOWN)
-    card = read_card(place)
+    card = read_manifest(place)
     plan = card.get("plan")
     if not isinstance(plan, dict):
         raise CalibrationError(f"{shown(place)}: run.json has no plan: is it the folder of a run?")

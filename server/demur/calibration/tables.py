@@ -10,7 +10,7 @@ from demur.calibration.file import Calibrator
 from demur.calibration.words import carried, notes, percent, sentence
 from demur.core.calibration.fixed_sequence import WHAT_HELPS
 from demur.core.metrics import METRICS
-from demur.evaluation.words import ARROWS, clear, interval_of, value_of
+from demur.evaluation.formatting import ARROWS, clear, interval_of, value_of
 
 
 def show(console: Console, found: Calibrated) -> None:

@@ -6,7 +6,7 @@ host can do that and refuse every question.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 
 import httpx
@@ -56,7 +56,7 @@ class Host:
         return not self._answers, self.rests_until
 
     @contextmanager
-    def one_more(self) -> Iterator[None]:
+    def one_more(self) -> Generator[None]:
         """A sample at this host."""
         probe = self.rests
         self.in_flight += 1

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Annotated, Any, cast
@@ -135,7 +135,7 @@ async def _usage_after(chunks: AsyncGenerator[Chunk, None]) -> Chunk | None:
 
 
 @contextmanager
-def _translated() -> Iterator[None]:
+def _translated() -> Generator[None]:
     try:
         yield
     except ValidationError as error:
@@ -168,8 +168,9 @@ async def _words(response: httpx.Response) -> str:
         return ""
     if not isinstance(body, dict):
         return ""
-    said = next((body[name] for name in ("error", "message", "detail") if body.get(name)), "")
-    return one_line(said.get("message", said) if isinstance(said, dict) else said)
+    fields = cast("dict[str, Any]", body)
+    said = next((fields[name] for name in ("error", "message", "detail") if fields.get(name)), "")
+    return one_line(cast("dict[str, Any]", said).get("message", said) if isinstance(said, dict) else said)
 
 
 async def _chunks(response: httpx.Response, ask: Ask, longest_silence: float) -> AsyncGenerator[Chunk, None]:

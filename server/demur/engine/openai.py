@@ -191,6 +191,6 @@ class OpenAIEngine:
 def _worst(failures: Sequence[EngineError]) -> EngineError:
     for kind in _WORST:
         for failure in failures:
-            if isinstance(failure, kind):
+            if isinstance(failure, kind):  # pyright: ignore[reportUnnecessaryIsInstance]  the last kind is their base
                 return failure
     return EngineOverloaded("every upstream is at its limit", retry_after=FIRST_REST)

@@ -35,11 +35,15 @@ NAMES: Mapping[Field, tuple[str, ...]] = {
         ),
     ),
     "problem": (
-        *("problem", "problem_id", "question", "question_id", "qid", "prompt", "prompt_id", "id", "uid"),
-        *("idx", "index", "item", "item_id", "task_id", "example_id", "instance_id", "doc_id", "unique_id"),
+        *("problem", "problem_id", "question_id", "qid", "task_id", "item_id", "example_id", "instance_id", "doc_id"),
+        *("unique_id", "question", "item", "id", "uid", "idx", "index", "prompt_id", "prompt"),
     ),
 }
-"""What columns are called, the format's own name first. Names are compared in lower case, words joined by _."""
+"""What columns are called. Names are compared in lower case, words joined by _.
+
+The format's own name, which is the first, settles any doubt. Several columns may name the problem; then it is the one
+that stands first here, so that samples of one question are one problem though each row has an id of its own.
+"""
 
 _CONFIDENCE_OF = re.compile(r"(?:p|prob|probability)_")
 """How names begin that end like a verdict's and mean its probability: p_correct."""
@@ -78,8 +82,7 @@ class RowFormat:
 class Columns:
     """Finds the columns of rows whose keys may differ, and holds them to one column a field.
 
-    Unless `strict`, a column that the caller named may be absent, and the format's own name settles any doubt: for
-    files beside the one that the caller's names are about.
+    Unless `strict`, a column that the caller named may be absent: for files beside the one that the names are about.
     """
 
     format: RowFormat
@@ -114,8 +117,10 @@ class Columns:
         if given is not None and self.strict:
             raise RowsFileError(f'{place}: there is no column "{given}" (--{name}); it has {listed(keys)}')
         candidates = [key for key in keys if is_called(key, name) and key not in self._taken(name)]
-        if name in candidates and (name == "problem" or not self.strict):
+        if name in candidates:
             return name
+        if name == "problem":
+            candidates = sorted(candidates, key=lambda key: NAMES[name].index(_plain(key)))[:1]
         if len(candidates) > 1:
             raise RowsFileError(_doubt(place, name, candidates, ""))
         return candidates[0] if candidates else None

@@ -6,7 +6,7 @@ import os
 import pwd
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -19,7 +19,7 @@ PATIENCE = 10.0
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[Path]:
+def locked(path: Path) -> Generator[Path]:
     """Change the file that `path` leads to while nobody else does; gives that file, which may not be there yet.
 
     Raises FileError.

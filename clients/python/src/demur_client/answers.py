@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, cast
 
 from . import notebook, rethreshold, wording
 from .values import AnswerValues
@@ -49,7 +49,7 @@ class Answer(AnswerValues):
 def _jsonable(value: Any) -> Any:
     """Tuples to lists, all the way down."""
     if isinstance(value, dict):
-        return {name: _jsonable(item) for name, item in value.items()}
+        return {name: _jsonable(item) for name, item in cast("dict[str, Any]", value).items()}
     if isinstance(value, (list, tuple)):
-        return [_jsonable(item) for item in value]
+        return [_jsonable(item) for item in cast("list[Any]", value)]
     return value

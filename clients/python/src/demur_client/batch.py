@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -88,7 +88,7 @@ async def in_tasks(
 
 
 @contextmanager
-def reporting(progress: bool | Progress) -> Iterator[Progress]:
+def reporting(progress: bool | Progress) -> Generator[Progress]:
     """The function to report progress to: the caller's own, a tqdm bar where that is installed, or one line."""
     if callable(progress):
         yield progress

@@ -96,7 +96,7 @@ def _abstaining(answer: A, t: float, reason: Reason, content: Content | None) ->
     )
 
 
-def _checked(t: float) -> float:
+def _checked(t: object) -> float:
     if isinstance(t, bool) or not isinstance(t, (int, float)) or not 0 <= t <= 1:
         raise ValueError(f"risk_threshold has to be a number from 0 to 1, not {t!r}")
     return float(t)

@@ -11,8 +11,8 @@ from demur.calibration.report.figures import any_confidence, reliability_of, ris
 from demur.calibration.words import SIGNALS, carried, notes, odds_explained, percent, promise, valid_for
 from demur.core.calibration.fixed_sequence import WHAT_HELPS
 from demur.core.metrics import METRICS
+from demur.evaluation.formatting import ARROWS, interval_of, value_of
 from demur.evaluation.report.figures import as_svg
-from demur.evaluation.words import ARROWS, interval_of, value_of
 from demur.named_file import shown
 
 MEANINGS = {
