@@ -6,12 +6,15 @@ from fractions import Fraction
 
 from demur.core.equivalence.arithmetic import evaluate
 from demur.core.equivalence.clean import MAX_CHARS, normalise
+from demur.core.equivalence.compounds import Compound, read_compound
 from demur.core.equivalence.dates import Foreign, read_date, read_foreign_date, with_iso_dates
 from demur.core.equivalence.number import number_key
+from demur.core.equivalence.separators import without_thousands
 from demur.core.equivalence.sets import RealSet, read_set
 from demur.core.equivalence.splitting import brackets_around, split
 from demur.core.equivalence.text import is_text, text_key
-from demur.core.equivalence.units import PERCENT, Compound, Quantity, read_compound, read_quantity, without_thousands
+from demur.core.equivalence.unit_names import PERCENT
+from demur.core.equivalence.units import Quantity, read_quantity
 
 MAX_ITEMS = 64
 MAX_DEPTH = 4
