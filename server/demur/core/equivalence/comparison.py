@@ -110,7 +110,10 @@ def _may_differ_in_form(one: Meaning, other: Meaning) -> bool:
 
 
 def _same_but_for_brackets(one: Meaning, other: Meaning, algebra: Algebra | None) -> bool:
-    """3, 4 passes as the point (3, 4)."""
-    if not isinstance(one, Listing) or not isinstance(other, Listing) or {one.brackets, other.brackets} != {"", "()"}:
+    """3, 4 passes as the point (3, 4), and 3, 4, 5 as the list [3, 4, 5]; [3, 4] is an interval."""
+    if not isinstance(one, Listing) or not isinstance(other, Listing) or len(one.items) != len(other.items):
+        return False
+    brackets = {one.brackets, other.brackets}
+    if brackets != {"", "()"} and (brackets != {"", "[]"} or len(one.items) < 3):
         return False
     return [meaning_key(item, algebra) for item in one.items] == [meaning_key(item, algebra) for item in other.items]

@@ -186,7 +186,7 @@ def _numbers(text: str) -> str | None:
     match = _NUMBERS.fullmatch(text)
     if match is None:
         if years := _YEARS.fullmatch(text):
-            return f"{years[1]} to {years[2]}"  # 1914-1918 is no difference
+            return _month_or_years(years[1], years[2])
         stamped = _ISO_WITH_TIME.fullmatch(text)
         return None if stamped is None else _stamped(stamped[1], stamped[2])
     first, between, second, last = match[1], match[2], int(match[3]), match[4]
@@ -199,6 +199,12 @@ def _numbers(text: str) -> str | None:
     if len(readings) == 1:
         return readings.pop()
     return f"date {a} {b} {year}, day or month first" if readings else None
+
+
+def _month_or_years(year: str, last: str) -> str | None:
+    """2024-03 is a month, and 1914-18 and 1914-1918 are no differences."""
+    month = len(last) == 2 and 0 < int(last) <= 12 and int(last) <= int(year) % 100
+    return iso(int(year), int(last), None) if month else f"{year} to {last}"
 
 
 def _stamped(day: str, clock: str) -> str | None:

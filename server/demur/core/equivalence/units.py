@@ -43,7 +43,7 @@ def read_quantity(text: str) -> Quantity | None:
     if words is not None:
         return Quantity(words, "")
     if text[0].isalpha() and not text.startswith(_STARTS):
-        return None
+        return _in_words(text)
     text = without_thousands(text)
     sign_and_currency = _CURRENCY.match(text)
     unit = ""
@@ -53,6 +53,14 @@ def read_quantity(text: str) -> Quantity | None:
         text = sign_and_currency[1] + text[sign_and_currency.end() :]
     value = evaluate(text)
     return Quantity(value, unit) if value is not None else _with_trailing_unit(text, unit)
+
+
+def _in_words(text: str) -> Quantity | None:
+    """ "fifty percent", "ten dollars": number words before a unit of the table."""
+    number, _, name = text.rpartition(" ")
+    unit = ALIASES.get(name.lower())
+    value = number_in_words(number) if unit and len(name) > 1 else None
+    return None if value is None or unit is None else _counted(value, unit)
 
 
 def other_reading(text: str) -> Quantity | None:
