@@ -148,3 +148,28 @@ def test_what_algebra_may_see_is_short_and_balanced(answer: str) -> None:
     if is_tame(normalise(answer)):
         assert len(normalise(answer)) <= 400
         assert normalise(answer).count("{") == normalise(answer).count("}")
+
+
+COMMONEST = (
+    r"[+-]?(?:\\d?frac\{\d{1,3}\}\{\d{1,3}\}|\d{1,3}/\d{1,3}|\\?\$\d{1,3}(?:\.\d{1,2})?|\d{1,3}(?:\.\d{1,2})?(?:\\?%)?)"
+)
+UNSEEN = "\u200b"
+"""A mark without any width, which keeps an answer from every short cut."""
+
+
+@unhurried
+@given(st.from_regex(COMMONEST, fullmatch=True))
+def test_the_commonest_numbers_say_what_they_would_if_they_were_taken_apart(answer: str) -> None:
+    assert answer_key(answer) == answer_key(answer + UNSEEN)
+    assert same_answer(answer, answer + UNSEEN)
+    for other in ("5 km", "$5", "5%"):
+        assert same_answer(answer, other) is same_answer(answer + UNSEEN, other)
+
+
+@unhurried
+@given(st.text("abAB019 .,;:?'\"/&+=-()", max_size=16))
+@example("the answer is 5.")
+@example("0.0(1)")
+def test_text_without_any_dress_is_read_like_any_other(answer: str) -> None:
+    assert normalise(answer) == normalise(answer + UNSEEN)
+    assert answer_key(answer) == answer_key(answer + UNSEEN)

@@ -13,6 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from demur.core.equivalence import answer_key, same_answer
 from demur.grading import Grader, GraderError, TookTooLong
@@ -39,6 +41,57 @@ def grader() -> Iterator[Grader]:
 def test_every_pair_of_the_table_in_both_orders(grader: Grader, verdict: str, a: str, b: str) -> None:
     assert grader.same(a, b) is (verdict == "same")
     assert grader.same(b, a) is (verdict == "same")
+
+
+PIECES = [
+    "x",
+    "y",
+    "2",
+    "1/2",
+    "+",
+    "-",
+    "=",
+    "<",
+    r"\le ",
+    r"\ne ",
+    "(",
+    ")",
+    "[",
+    "]",
+    ",",
+    r"\cup ",
+    r"\infty ",
+    "^2",
+    r"\frac{1}{x}",
+]
+PIECES += [
+    " km",
+    " m",
+    " h ",
+    " min",
+    "°C",
+    "%",
+    "$",
+    "März",
+    "marzo ",
+    "2020",
+    " 5",
+    ".",
+    ":30",
+    " PM",
+    "|",
+    r"\sqrt{2}",
+    r"\pi ",
+    "3,5",
+]
+ANSWERS = st.lists(st.sampled_from(PIECES), min_size=1, max_size=7).map("".join)
+
+
+@settings(deadline=None, max_examples=120, suppress_health_check=[HealthCheck.too_slow])
+@given(ANSWERS, ANSWERS)
+def test_any_two_answers_are_the_same_in_both_orders_or_in_neither(grader: Grader, a: str, b: str) -> None:
+    assert grader.same(a, b) is grader.same(b, a)
+    assert grader.key(a) is None or grader.same(a, a)
 
 
 MISREAD = [("11_2", "11"), ("12:30", "12"), ("1e3", "1"), ("1e3", "3e"), ("2c", "2"), ("2ab", "2"), ("no", "on")]

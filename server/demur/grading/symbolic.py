@@ -104,7 +104,8 @@ def equal(latex: str, other: str) -> bool:
 
 
 def _says(equation: Any, value: Any) -> bool:
-    """Whether an equation says that something is this value: 2x = 4 says 2, not 4; x + y = 5 says 5; 4 = 2x not 2x."""
+    """Whether an equation says that something is this value: 2x = 4 says 2, not 4; x + y = 5 says 5, but 2x + y = 5,
+    which is a line, does not; 4 = 2x does not say 2x."""
     key = _key(_exact(value))
     if key is None:
         return False
@@ -113,7 +114,17 @@ def _says(equation: Any, value: Any) -> bool:
     if len(equation.free_symbols) == 1:
         slope, solution = _line(equation.lhs - equation.rhs, *equation.free_symbols)
         return slope is not None and _key(solution) == key
-    return any(not side.free_symbols and _key(_exact(side)) == key for side in (equation.lhs, equation.rhs))
+    sides = ((equation.lhs, equation.rhs), (equation.rhs, equation.lhs))
+    return value != 0 and any(_is_asked_for(named) and _key(_exact(side)) == key for named, side in sides)
+
+
+def _is_asked_for(side: Any) -> bool:
+    """Whether a question may ask for this expression: x + y or ab; 2x + z and x^2 + y^2 belong to lines and circles."""
+    for term in sympy.Add.make_args(side):
+        coefficient, names = term.as_coeff_Mul()
+        if abs(coefficient) != 1 or not all(factor.is_Symbol for factor in sympy.Mul.make_args(names)):
+            return False
+    return True
 
 
 def _solves_for(equation: Any, value: Any) -> str | None:

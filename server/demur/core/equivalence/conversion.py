@@ -4,8 +4,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
+from demur.core.equivalence.compounds import Compound
 from demur.core.equivalence.number import PI, Number, combine, number_key, simplest
-from demur.core.equivalence.units import Compound, Quantity, contradict
+from demur.core.equivalence.unit_names import contradict
+from demur.core.equivalence.units import Quantity
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,9 @@ import re
 from dataclasses import dataclass
 from datetime import date
 
-MAX_CHARS = 200
+from demur.core.equivalence.times import CLOCK, NAMED_TIMES, on_the_clock, read_time
 
+MAX_CHARS = 200
 _MONTHS = {
     name: number
     for number, names in enumerate(
@@ -46,13 +47,11 @@ _WEEKDAYS = {
     for name in names.split("|")
 }
 _ERAS = {"bc": "bc", "bce": "bc", "ad": "ad", "ce": "ad"}
-
 _MONTH = "(?P<month>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\b\.?"
 _WEEKDAY = "(?:(?P<weekday>" + "|".join(sorted(_WEEKDAYS, key=len, reverse=True)) + r")\b\.?,? (?:the )?)?"
 _DAY = r"(?P<day>\d{1,2})(?: ?(?:st|nd|rd|th))?\b\.?"
 _ERA = r"(?P<era>B\.? ?C\.? ?E\b\.?|B\.? ?C\b\.?|A\.? ?D\b\.?|C\.? ?E\b\.?)"
 _YEAR = rf"(?P<year>\d{{4}}\b|\d{{1,4}}(?= ?{_ERA.replace('?P<era>', '?:')}))(?: ?{_ERA})?"
-
 _WRITTEN = tuple(
     re.compile(rf"(?<![\w.,/-]){_WEEKDAY}{pattern}", re.IGNORECASE)
     for pattern in (
@@ -81,27 +80,12 @@ _FOREIGN = re.compile(
     r",?\s+(?:de |del )?(\d{4})(?:\s?(?:г|р|года|року|r)\.?)?"
 )
 _FOREIGN_YEAR_FIRST = re.compile(r"(\d{4})\.?\s+([^\W\d_]{3,})\s+(\d{1,2})\.?")
-
 _DIGIT = re.compile(r"\d")
 _HINT = re.compile(
     r"jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|B\.? ?C|A\.? ?D|C\.? ?E|\d ?(?:[:.]\d\d ?)?[ap]\.? ?m",
     re.IGNORECASE,
 )
 """A text without any of these holds no date that its words tell."""
-_CLOCK = re.compile(
-    r"(?P<hour>\d{1,2})(?:[:.](?P<minute>\d\d)(?::(?P<second>\d\d))?)? ?(?P<half>[ap])\.? ?m\b\.?", re.IGNORECASE
-)
-_TWENTY_FOUR = re.compile(r"(\d{1,2}) ?: ?(\d\d)(?: ?: ?(\d\d))?(?: ?(?:h|hrs|hours|o'clock))?")
-_O_CLOCK = re.compile(r"(\d{1,2}) ?o'? ?clock", re.IGNORECASE)
-_NAMED_TIMES = {
-    "noon": "12:00",
-    "midday": "12:00",
-    "12 noon": "12:00",
-    "12:00 noon": "12:00",
-    "midnight": "0:00",
-    "12 midnight": "0:00",
-    "12:00 midnight": "0:00",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +103,7 @@ def read_date(text: str) -> str | None:
     if len(text) > MAX_CHARS:
         return None
     if text[0].isdigit():
-        found = _numbers(text) or _time(text) or (None if text.isascii() else _cjk(text))
+        found = _numbers(text) or read_time(text) or (None if text.isascii() else _cjk(text))
         if found:
             return found
     return _in_words(text) if text[0].isalnum() else None
@@ -153,11 +137,11 @@ def with_iso_dates(text: str) -> str:
         text = pattern.sub(lambda match: _dated(match) or match[0], text)
     text = _CENTURY.sub(lambda match: f"{match[1]} {_era(match[2])}", text)
     text = _ERA_WITHIN.sub(lambda match: f"year {match[1]} {_era(match[2])}", text)
-    return _CLOCK.sub(lambda match: _on_the_clock(match) or match[0], text)
+    return CLOCK.sub(lambda match: on_the_clock(match) or match[0], text)
 
 
 def _in_words(text: str) -> str | None:
-    named = _NAMED_TIMES.get(text.lower())
+    named = NAMED_TIMES.get(text.lower())
     if named:
         return f"time {named}"
     if _DIGIT.search(text) is None:
@@ -202,7 +186,7 @@ def _numbers(text: str) -> str | None:
     match = _NUMBERS.fullmatch(text)
     if match is None:
         if years := _YEARS.fullmatch(text):
-            return f"{years[1]} to {years[2]}"  # 1914-1918 is no difference
+            return _month_or_years(years[1], years[2])
         stamped = _ISO_WITH_TIME.fullmatch(text)
         return None if stamped is None else _stamped(stamped[1], stamped[2])
     first, between, second, last = match[1], match[2], int(match[3]), match[4]
@@ -217,8 +201,14 @@ def _numbers(text: str) -> str | None:
     return f"date {a} {b} {year}, day or month first" if readings else None
 
 
+def _month_or_years(year: str, last: str) -> str | None:
+    """2024-03 is a month, and 1914-18 and 1914-1918 are no differences."""
+    month = len(last) == 2 and 0 < int(last) <= 12 and int(last) <= int(year) % 100
+    return iso(int(year), int(last), None) if month else f"{year} to {last}"
+
+
 def _stamped(day: str, clock: str) -> str | None:
-    read, time = _numbers(day), _time(clock)
+    read, time = _numbers(day), read_time(clock)
     return f"{read} {time}" if read and time else None
 
 
@@ -227,24 +217,3 @@ def _cjk(text: str) -> str | None:
     if match is None or match[2] is None:
         return None
     return iso(int(match[1]) if match[1] else None, int(match[2]), int(match[3]) if match[3] else None)
-
-
-def _time(text: str) -> str | None:
-    """3 PM, 3:30 p.m., 15:30. A time of 24 hours is also how a ratio is written: then it is as good."""
-    if match := _CLOCK.fullmatch(text):
-        return _on_the_clock(match)
-    if match := _O_CLOCK.fullmatch(text):
-        text = f"{match[1]}:00"
-    match = _TWENTY_FOUR.fullmatch(text)
-    if match is None or int(match[1]) > 24 or int(match[2]) > 59 or int(match[3] or 0) > 59:
-        return None
-    seconds = f":{match[3]}" if match[3] and int(match[3]) else ""
-    return f"time {int(match[1]) % 24}:{match[2]}{seconds}"
-
-
-def _on_the_clock(match: re.Match[str]) -> str | None:
-    hour, minute, second = int(match["hour"]), match["minute"] or "00", match["second"] or "00"
-    if not 1 <= hour <= 12 or int(minute) > 59 or int(second) > 59:
-        return None
-    hour = hour % 12 + (12 if match["half"].lower() == "p" else 0)
-    return f"time {hour}:{minute}" + (f":{second}" if int(second) else "")

@@ -5,10 +5,12 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any, cast
 
-from demur.core.equivalence.keys import Algebra, same_answer
+from demur.core.equivalence.comparison import same_answer
+from demur.core.equivalence.keys import Algebra
 from demur.core.equivalence.meaning import meaning
 from demur.core.equivalence.number import combine, number_key
-from demur.core.equivalence.units import PERCENT, Quantity
+from demur.core.equivalence.unit_names import PERCENT
+from demur.core.equivalence.units import Quantity
 
 _FIELDS = ("target", "answer", "final_answer", "ground_truth", "value", "aliases")
 _ALTERNATIVES = re.compile(r"\s*\\text\s*\{\s*OR\s*\}\s*|\s+OR\s+")

@@ -1,21 +1,19 @@
-"""The relation: keys that are equal for equal answers, and the pair check that grading uses."""
+"""The relation of a vote: keys that are equal for equal answers."""
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
-from demur.core.equivalence.clean import normalise
-from demur.core.equivalence.conversion import Scale, Units, compound_key, same_compound, same_quantity
+from demur.core.equivalence.compounds import Compound
+from demur.core.equivalence.conversion import Scale, Units, compound_key
 from demur.core.equivalence.dates import Foreign, iso
 from demur.core.equivalence.meaning import Assigned, Formula, Listing, Meaning, Text, meaning
-from demur.core.equivalence.names import name_of_inequality, names_differ
 from demur.core.equivalence.number import number_key
 from demur.core.equivalence.pieces import EMPTY, spelled
 from demur.core.equivalence.screen import is_tame
 from demur.core.equivalence.sets import RealSet
-from demur.core.equivalence.text import accents_differ, text_key
-from demur.core.equivalence.units import Compound, Quantity, other_reading
+from demur.core.equivalence.text import text_key
+from demur.core.equivalence.units import Quantity
 
 
 class Algebra(Units, Protocol):
@@ -35,15 +33,6 @@ class Algebra(Units, Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Whether two answers mean the same, and what could not be compared: of "formulas", "units" and "month names" those
-    that were needed and that nobody was there to look at. It is empty where an `Algebra` was."""
-
-    same: bool
-    not_compared: tuple[str, ...]
-
-
 _SHORT_SCRIPT = re.compile(r"([\^_])\{(\w)\}")
 _TIMES = re.compile(r"(?<=[\w)}])\*(?=[A-Za-z\\(])")
 
@@ -55,7 +44,7 @@ def answer_key(answer: str, algebra: Algebra | None = None) -> str | None:
     other. Units are dropped, since the question fixes them; a percentage is the fraction that it is.
     """
     read = meaning(answer)
-    return None if read is None else _key(read, algebra)
+    return None if read is None else meaning_key(read, algebra)
 
 
 def written_key(answer: str) -> tuple[str | None, bool]:
@@ -64,11 +53,11 @@ def written_key(answer: str) -> tuple[str | None, bool]:
 
     Linear in the length of the answer: about a millisecond for 2,000 characters, 5 for 100,000.
     """
-    asked = _Asked()
+    asked = Asked()
     return answer_key(answer, asked), bool(asked.needs)
 
 
-class _Asked:
+class Asked:
     """An algebra that knows nothing, and remembers what it was asked for that one could know."""
 
     def __init__(self) -> None:
@@ -89,46 +78,6 @@ class _Asked:
     def month(self, name: str) -> int | None:
         self.needs.add("month names")
         return None
-
-
-def compare(a: str, b: str, algebra: Algebra | None = None) -> Comparison:
-    """`same_answer`, and what it could not compare for want of an `algebra`."""
-    if algebra is not None:
-        return Comparison(same_answer(a, b, algebra), ())
-    asked = _Asked()
-    same = same_answer(a, b, asked)
-    return Comparison(same, () if same else tuple(sorted(asked.needs)))
-
-
-def same_answer(a: str, b: str, algebra: Algebra | None = None) -> bool:
-    """Whether two answers mean the same: the relation of grading. Symmetric; pure without `algebra`.
-
-    As `answer_key`, and in a pair more can be told: units are converted or tell answers apart (1 km is 1000 m and not
-    1 m; but 1 is 1 km), x = 3 is 3 and not y = 3, 3,14 is 3.14 and the list of 3 and 14, and algebra may relate answers
-    of different form. None of that could be transitive, so none of it is in the relation of a vote.
-    """
-    one, other = meaning(a), meaning(b)
-    if one is None or other is None or ("=" in a and "=" in b and names_differ(normalise(a), normalise(b))):
-        return False
-    match one, other:
-        case Quantity(), Quantity():
-            return same_quantity(one, other, algebra)
-        case (Compound(), Quantity() | Compound()) | (Quantity(), Compound()):
-            return _key(one, None) == _key(other, None) or same_compound(one, other, algebra)
-        case (Quantity(), Listing()) | (Listing(), Quantity()):
-            if _same_in_other_reading(one, other, a, b, algebra):
-                return True
-        case _:
-            pass
-    if _key(one, algebra) == _key(other, algebra):
-        return not _contradict(one, other)
-    if _same_but_for_brackets(one, other, algebra):
-        return True
-    if algebra is None or not _may_differ_in_form(one, other):
-        return False
-    first, second = sorted((normalise(a), normalise(b)))
-    canonical = algebra.canonical(first)
-    return (canonical is not None and canonical == algebra.canonical(second)) or algebra.equal(first, second)
 
 
 def group_answers(answers: Sequence[str | None], algebra: Algebra | None = None) -> list[int | None]:
@@ -152,7 +101,7 @@ def group_by(answers: Sequence[str | None], key_of: Callable[[str], str | None])
     return groups
 
 
-def _key(read: Meaning, algebra: Algebra | None) -> str:
+def meaning_key(read: Meaning, algebra: Algebra | None) -> str:
     match read:
         case Quantity():
             return number_key(read.value)
@@ -170,13 +119,13 @@ def _key(read: Meaning, algebra: Algebra | None) -> str:
         case RealSet():
             return spelled(read.pieces)
         case Assigned():
-            return f"{read.name} = {_key(read.value, algebra)}"
+            return f"{read.name} = {meaning_key(read.value, algebra)}"
         case Listing():
             return _listing_key(read, algebra)
 
 
 def _listing_key(listing: Listing, algebra: Algebra | None) -> str:
-    keys = [_key(item, algebra) for item in listing.items]
+    keys = [meaning_key(item, algebra) for item in listing.items]
     if listing.ordered:
         return listing.brackets[0] + ", ".join(keys) + listing.brackets[1]
     keys = sorted(set(keys) if listing.brackets == "{}" else keys)
@@ -188,56 +137,3 @@ def _listing_key(listing: Listing, algebra: Algebra | None) -> str:
 def _as_written(latex: str) -> str:
     """One spelling of a formula that nobody evaluates: no layout, no optional braces, no optional times."""
     return _TIMES.sub("", _SHORT_SCRIPT.sub(r"\1\2", "".join(latex.split())))
-
-
-def _contradict(one: Meaning, other: Meaning) -> bool:
-    """Whether answers of equal key are told apart by what their keys leave out."""
-    match one, other:
-        case Text(), Text():
-            return accents_differ(one.written, other.written)
-        case RealSet() | Formula(), RealSet() | Formula():
-            variables = {_variable(one), _variable(other)} - {""}
-            return len(variables) > 1
-        case Listing(), Listing():
-            units, others = _units(one), _units(other)
-            return bool(units and others and units != others)
-        case _:
-            return False
-
-
-def _variable(read: RealSet | Formula) -> str:
-    """The one name of an inequality, "" of anything else."""
-    return read.variable if isinstance(read, RealSet) else name_of_inequality(read.latex)
-
-
-def _units(listing: Listing) -> list[str]:
-    return sorted(item.unit for item in listing.items if isinstance(item, Quantity) and item.unit)
-
-
-def _same_in_other_reading(one: Meaning, other: Meaning, a: str, b: str, algebra: Algebra | None) -> bool:
-    """3,14 beside 3.14: what one answer leaves open, the other tells."""
-    number, text = (one, b) if isinstance(one, Quantity) else (other, a)
-    again = other_reading(normalise(text))
-    return isinstance(number, Quantity) and again is not None and same_quantity(number, again, algebra)
-
-
-def _may_differ_in_form(one: Meaning, other: Meaning) -> bool:
-    """Whether algebra could relate two answers whose keys differ: one is a formula and neither a word; a number may be
-    what an equation says."""
-    pair = (one, other)
-    if any(isinstance(read, Foreign | Compound) for read in pair):
-        return False
-    if any(isinstance(read, Formula) and "=" in read.latex for read in pair):
-        return not any(
-            isinstance(read, Text | Listing | RealSet) or (isinstance(read, Quantity) and read.unit) for read in pair
-        )
-    if any(isinstance(read, Quantity) or (isinstance(read, Text) and len(read.key) > 1) for read in pair):
-        return False
-    return any(isinstance(read, Formula) for read in pair)
-
-
-def _same_but_for_brackets(one: Meaning, other: Meaning, algebra: Algebra | None) -> bool:
-    """3, 4 passes as the point (3, 4)."""
-    if not isinstance(one, Listing) or not isinstance(other, Listing) or {one.brackets, other.brackets} != {"", "()"}:
-        return False
-    return [_key(item, algebra) for item in one.items] == [_key(item, algebra) for item in other.items]

@@ -6,12 +6,15 @@ from fractions import Fraction
 
 from demur.core.equivalence.arithmetic import evaluate
 from demur.core.equivalence.clean import MAX_CHARS, normalise
+from demur.core.equivalence.compounds import Compound, read_compound
 from demur.core.equivalence.dates import Foreign, read_date, read_foreign_date, with_iso_dates
 from demur.core.equivalence.number import number_key
+from demur.core.equivalence.separators import without_thousands
 from demur.core.equivalence.sets import RealSet, read_set
 from demur.core.equivalence.splitting import brackets_around, split
 from demur.core.equivalence.text import is_text, text_key
-from demur.core.equivalence.units import Compound, Quantity, read_compound, read_quantity, without_thousands
+from demur.core.equivalence.unit_names import PERCENT
+from demur.core.equivalence.units import Quantity, read_quantity
 
 MAX_ITEMS = 64
 MAX_DEPTH = 4
@@ -57,7 +60,13 @@ class Assigned:
 
 Meaning = Quantity | Compound | Text | Foreign | Listing | RealSet | Assigned | Formula
 
-_PLAIN = re.compile(r"[+-]?\d{1,15}(?:\.\d{1,15})?", re.ASCII)
+_PLAIN = re.compile(r"(?:[+-](?!0\d))?\d{1,15}(?:\.\d{1,15})?", re.ASCII)
+_DIGITS = r"((?!0\d)\d{1,9})"
+_AMOUNT = r"((?!0\d)\d{1,12}(?:\.\d{1,12})?)"
+_QUICK = re.compile(
+    rf"([+-]?)(?:\\[dt]?frac\{{{_DIGITS}\}}\{{{_DIGITS}\}}|{_DIGITS}/{_DIGITS}|\\?\${_AMOUNT}|{_AMOUNT}\\?%)", re.ASCII
+)
+"""The commonest numbers, read at once: nothing else about them would change what they say."""
 _LETTER = re.compile(r"\(?([A-Za-z])\)?[.:]?")
 _SUBSCRIPT = r"(?:_\{?\w+\}?|'+)?"
 _NAME = (
@@ -89,8 +98,20 @@ def meaning(answer: str) -> Meaning | None:
     """None when there is no answer in it."""
     if _PLAIN.fullmatch(answer):
         return Quantity(Fraction(answer), "")
+    quick = _QUICK.fullmatch(answer)
+    if quick is not None and (quantity := _quickly(quick)) is not None:
+        return quantity
     text = normalise(answer)
     return _read(text, 0) if text else None
+
+
+def _quickly(match: re.Match[str]) -> Quantity | None:
+    sign, top, bottom, over, under, dollars, percent = match.groups()
+    below = int(bottom or under or (100 if percent else 1))
+    if below == 0:
+        return None
+    value = Fraction(top or over or dollars or percent) / below
+    return Quantity(-value if sign == "-" else value, "dollar" if dollars else PERCENT if percent else "")
 
 
 def _read(text: str, depth: int) -> Meaning:

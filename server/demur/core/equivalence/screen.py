@@ -24,7 +24,8 @@ _ENVIRONMENT = re.compile(r"\\(?:begin|end)\{([a-z]+)\}")
 _ENVIRONMENTS = frozenset({"pmatrix", "bmatrix", "vmatrix", "matrix"})
 _UNFIT = re.compile(
     r"\d{16}|\^\s*\{?\s*[-+(]*\s*\d{4}|\d{4,}\s*\)?\s*!|!\s*[)\]}]*\s*!|\\d?binom\s*\{?\d{4}"  # large
-    r"|\d\s*_\s*\{?\s*\d|:|\.\.|(?<![\d.])0\d|\d[eE][-+]?\d"  # 11_2, 12:30, 2, ..., 2024-03-05, 1e3: all misread
+    r"|\d\s*_\s*\{?\s*\d|:|\.\.|(?<![_\d])\d+\s+\.?\d|(?<![\d.])0\d|\d[eE][-+]?\d"
+    # 11_2, 12:30, 1, 2, ..., 1 4, 2024-03-05, 1e3: algebra misreads them
 )
 _EXPONENT = re.compile(r"\^\s*(\{|\()?")
 _OPERATION = re.compile(r"[-+*/^!]|\\[a-z]+")
