@@ -11,9 +11,11 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from demur.calibration.errors import CalibratorFileError
-from demur.core.answers import Aggregation, Contract, Granularity
+from demur.core.answers import Aggregation, Granularity
 from demur.core.calibration.maps import Identity, Isotonic, Logistic, Map
 from demur.core.calibration.signals import Floats
+from demur.core.contracts import CONTRACTS
+from demur.fields import KeyOf
 from demur.named_file import FileError, printable, read_file, shown
 
 FORMAT = 1
@@ -141,7 +143,7 @@ class Calibrator(Part):
     digest: str
     model: Model | None
     level: Literal["response", "claims"]
-    contract: Contract | None
+    contract: Annotated[str, KeyOf(CONTRACTS)] | None
     prompt: Line | None
     granularity: Granularity | None
     aggregation: Aggregation | None
