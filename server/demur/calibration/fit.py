@@ -25,8 +25,8 @@ ISOTONIC_FROM = 1000
 
 CLEAR = 1.0
 """Standard errors by which a map has to be better than the raw number: the one-standard-error rule of Breiman,
-Friedman, Olshen and Stone 1984. At 1.96, most maps from 80 to 200 rows were turned down that would have been better on
-new answers."""
+Friedman, Olshen and Stone 1984. At 1.96 more maps from 80 and 200 rows were turned down, and the mean Brier score on
+new answers was higher in each of the simulated populations."""
 
 
 @dataclass(frozen=True, slots=True)
