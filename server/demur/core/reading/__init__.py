@@ -12,6 +12,7 @@ from dataclasses import replace
 from demur.core.answers import Aggregation, Completion, Contract, Mode
 from demur.core.reading.claims import ClaimsReader
 from demur.core.reading.events import ClaimRead, Delta, Event, Reset, fold
+from demur.core.reading.labels import LABELS, Labels
 from demur.core.reading.lexer import Lexer, Token
 from demur.core.reading.numbers import read_claim_value, read_probability
 from demur.core.reading.response import ResponseReader
@@ -48,12 +49,16 @@ class Reader:
         *,
         aggregation: Aggregation = "min",
         scale: float | None = None,
+        labels: Labels = LABELS,
     ) -> None:
-        """`scale` is the top of the scale that the prompt asked for, 100 for 0 to 100; None for a probability."""
-        self._lexer = Lexer(contract, mode)
+        """`scale` is the top of the scale that the prompt asked for, 100 for 0 to 100; None for a probability.
+
+        `labels` are the words that announce answers and confidences where the mode is lenient.
+        """
+        self._lexer = Lexer(contract, mode, labels)
         self._segments = Segments() if mode == "lenient" else None
         self._reader = (
-            ClaimsReader(mode, aggregation) if contract == "claims" else ResponseReader(contract, mode, scale)
+            ClaimsReader(mode, aggregation) if contract == "claims" else ResponseReader(contract, mode, scale, labels)
         )
 
     @property
@@ -73,6 +78,8 @@ class Reader:
     def close(self) -> tuple[list[Event], Completion]:
         """The last events, and all that was read."""
         events = self._take(self._lexer.close())
+        if self._segments is not None:
+            events += [event for token in self._segments.finish() for event in self._reader.take(token)]
         last, completion = self._reader.finish()
         return events + last, completion
 
@@ -89,6 +96,7 @@ def read(
     *,
     aggregation: Aggregation = "min",
     scale: float | None = None,
+    labels: Labels = LABELS,
     thought_counts: bool = False,
 ) -> Completion:
     """Read a whole output at once; see `Reader`.
@@ -96,13 +104,13 @@ def read(
     With `thought_counts` an output that is nothing but private thought is read all the same, as a last resort, and
     marked with the problem `read_from_thought`. Serving never does that.
     """
-    reader = Reader(contract, mode, aggregation=aggregation, scale=scale)
+    reader = Reader(contract, mode, aggregation=aggregation, scale=scale, labels=labels)
     reader.feed(text)
     completion = reader.close()[1]
     nothing = completion.answer is None and not (completion.text or completion.claims)
     if not (thought_counts and nothing and reader.thought.strip()):
         return completion
-    thought = read(reader.thought, contract, mode, aggregation=aggregation, scale=scale)
+    thought = read(reader.thought, contract, mode, aggregation=aggregation, scale=scale, labels=labels)
     return replace(thought, problems=(*thought.problems, "read_from_thought"))
 
 

@@ -11,11 +11,29 @@ from enum import Enum, auto
 from functools import cache
 
 from demur.core.answers import Contract, Mode
+from demur.core.reading.before_labels import (
+    BEGINS_BEHIND_LEADING,
+    BEGINS_WRAPPING,
+    DECOR,
+    LEADING,
+    MARKUP,
+    WRAPPING,
+    before_labels,
+)
 from demur.core.reading.labels import LABELS as SPOKEN
 from demur.core.reading.labels import STRICT, Labels
-from demur.core.reading.templates import NAMES
+from demur.core.reading.templates import (
+    ANGLED,
+    ASIDES,
+    BRACKETED,
+    PIPED,
+    RESPONSE_SAID,
+    THOUGHT_SAID,
+    THOUGHTS,
+    TURNS,
+)
 
-LONGEST_LABEL = 160
+LONGEST_LABEL = 360
 LONGEST_TAG = 400
 
 
@@ -39,33 +57,54 @@ class Kind(Enum):
     """A chat template's own token, left in by an engine; `value` is its name."""
     FENCE = auto()
     """A line of three backticks or tildes: code begins or ends."""
+    TURN = auto()
+    """A line that opens another turn, or the next question, where an answer stands before it."""
+    THOUGHT_SAID = auto()
+    RESPONSE_SAID = auto()
+    """Lines that tell thought from the response in words."""
     VOID = auto()
     BREAK = auto()
     END = auto()
     """These three are no tokens of a text: see `segments`."""
 
 
-BEGINS_LINE = frozenset({Kind.THINK_OPEN, Kind.THINK_CLOSE, Kind.SPECIAL})
+BEGINS_LINE = frozenset({Kind.THINK_OPEN, Kind.THINK_CLOSE, Kind.SPECIAL, Kind.TURN, Kind.RESPONSE_SAID})
 """What is written behind these stands at the start of a line."""
-OPEN_ENDED = frozenset({Kind.ANSWER, Kind.CONFIDENCE, Kind.FENCE})
+OPEN_ENDED = frozenset({Kind.ANSWER, Kind.CONFIDENCE, Kind.FENCE, Kind.TURN, Kind.RESPONSE_SAID, Kind.THOUGHT_SAID})
 """Emphasis or space after the colon belongs to these labels, so at the end of what there is they may still grow."""
+QUOTABLE = frozenset(
+    [
+        *(Kind.THINK_OPEN, Kind.THINK_CLOSE, Kind.SPECIAL),
+        *(Kind.ANSWER_OPEN, Kind.ANSWER_CLOSE, Kind.CONFIDENCE_OPEN, Kind.CONFIDENCE_CLOSE),
+    ]
+)
+"""Tags that somebody may also write about; in `code` they are no tags."""
 
-_DRESS = ' \t\r\u00a0\u202f\u200b\u200e\u200f\ufeff>#*_`~•./]"-'
-_DECOR = f"[{re.escape(_DRESS)}]"
-"""What may stand before a label, and between the label and its colon: markdown, and a quote or bracket left open."""
 _AFTER = r"[ \t*_`]{0,16}"
+_PERCENT = r"(?:%|％|per ?cent(?:age)?\b|pct\b|prozent\b|pour ?cent(?:age)?\b|porcentaje\b|porcentagem\b)"
+_TOP = r"[0-9]{1,4}[ \t]?(?:%|point scale)?"
+_SPAN = rf"(?:0|1|0\.0|1\.0)[ \t]?%?[ \t]?(?:[-–—]|to|and)[ \t]?{_TOP}"
+_SCALE = (
+    rf"(?:[ \t]?/[ \t]?{_TOP}|[ \t,]{{0,2}}(?:(?:in|as|en|em)[ \t](?:an?[ \t])?)?{_PERCENT}"
+    rf"|[ \t,]{{1,2}}(?:(?:on|using)[ \t](?:an?|the)[ \t])?(?:scale[ \t])?(?:(?:of|from|between)[ \t])?{_SPAN}"
+    rf"|[ \t,]{{1,2}}out of[ \t]{_TOP}|[ \t]on an?[ \t]{_TOP})"
+)
+"""The scale that a label names without brackets: Confidence in %, Confidence /100, Confidence from 0 to 10."""
 _REMARK = r"(?:[(\[（][^()\[\]（）\n]{1,40}[)\]）])?"
 """What a label may say in brackets before its colon: the scale, above all."""
 _FENCE = r"[ \t]{0,3}(?:`{3,12}[^`\n]{0,64}|~{3,12}[^\n]{0,64})"
 _BEGINS_FENCE = re.compile(r"[ \t]{0,3}(?:`{0,2}|~{0,2})|" + _FENCE)
 _SPACE = r"\s{0,8}"
+_UNDERLINE = r"[ \t]{0,4}(?:\r?\n[ \t]{0,3}(?:={0,40}|-{0,40})[ \t]{0,4}\r?)?"
+_BETWEEN = rf"(?:[^:：=\n]{{0,70}}(?:[:：=]{_AFTER})?|{_UNDERLINE})"
 _VALUE = r"(?:\"[^\"<>\n]{0,64}\"|'[^'<>\n]{0,64}'|[^\s<>\"']{0,64})"
 _PART_OF_VALUE = r"(?:\"[^\"<>\n]{0,64}\"?|'[^'<>\n]{0,64}'?|[^\s<>\"']{0,64})"
 
 
-_THOUGHTS = ["think", "thinking", "thought", "thoughts", "reasoning", "scratchpad", "reflection", "seed:think"]
 _TAG_OPENS = "<[◁"
-_PLAIN_SPECIALS = ["start_of_turn", "end_of_turn", "eos", "bos", "s", "/s"]
+
+
+_LEADING = re.compile("|".join(sorted(map(re.escape, LEADING), key=len, reverse=True)), re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +114,8 @@ class Grammar:
     lenient: bool
     body: re.Pattern[str]
     """Every label, from the newline before it, and tag; the group that matched has the name of its Kind."""
+    body_without_tags: re.Pattern[str]
+    """The same for a text that has none of `tag_opens`: much faster."""
     line: re.Pattern[str]
     """Every label, without a newline before it."""
     explanation: Mapping[str, re.Pattern[str]]
@@ -86,15 +127,30 @@ class Grammar:
     prefixes: frozenset[str]
     """All beginnings of the phrases that labels are made of."""
     longer: re.Pattern[str]
-    """A whole phrase, and the beginning of what may stand between it and its colon."""
+    """A whole phrase, and the beginning of what may stand between it and its value."""
     fences: bool
 
     def may_become_label(self, line: str) -> bool:
         """Whether a line that begins like this could turn out to begin with a label, or to be a fence."""
-        rest = line.lstrip(_DRESS).lower() if self.lenient else line
-        if rest in self.prefixes or self.longer.fullmatch(rest):
+        if self.fences and _BEGINS_FENCE.fullmatch(line) is not None:
             return True
-        return self.fences and _BEGINS_FENCE.fullmatch(line) is not None
+        wrapped = WRAPPING.match(line) if self.lenient else None
+        rest = line[wrapped.end() :] if wrapped else line
+        if self._begins(rest.lower() if self.lenient else rest):
+            return True
+        if not self.lenient:
+            return False
+        if BEGINS_WRAPPING.fullmatch(rest):
+            return True
+        leading = _LEADING.match(rest)
+        behind = rest[leading.end() :] if leading else rest
+        if leading and BEGINS_BEHIND_LEADING.fullmatch(behind):
+            return True
+        after = BEGINS_BEHIND_LEADING.match(behind) if leading else None
+        return after is not None and self._begins(behind[after.end() :].lower())
+
+    def _begins(self, rest: str) -> bool:
+        return rest in self.prefixes or self.longer.fullmatch(rest) is not None
 
 
 @cache
@@ -124,20 +180,17 @@ def grammar(contract: Contract, mode: Mode, labels: Labels = SPOKEN) -> Grammar:
     heading = _labels({k: words for k, words in phrases.items() if k is Kind.SOLUTION}, lenient)
     ends = {quote: {quote: _explanation_end(lenient), opens: _one_of(tags), "\n": heading} for quote in "\"'"}
     words = frozenset(word for some in phrases.values() for word in some)
-    between = (
-        rf"{_DECOR}{{0,8}}(?:[(\[（][^()\[\]（）\n]{{0,40}}[)\]）]?)?{_DECOR}{{0,8}}[:：=]?{_AFTER}"
-        if lenient
-        else r"[ \t\r:]*"
-    )
+    leading = frozenset(word[:end] for word in LEADING for end in range(len(word) + 1)) if lenient else frozenset[str]()
     return Grammar(
         lenient,
         re.compile(_by_first({"\n": lines, opens: _one_of(tags)}), flags),
+        re.compile(rf"\n(?:{lines})", flags),
         re.compile(lines, flags),
         {quote: re.compile(_by_first(end), flags) for quote, end in ends.items()},
         re.compile(rf"(?:{'|'.join(beginnings) or '(?!)'})\Z", flags),
         opens,
-        frozenset(word[:end] for word in words for end in range(len(word) + 1)),
-        re.compile(_any_of(words) + between, flags),
+        frozenset(word[:end] for word in words for end in range(len(word) + 1)) | leading,
+        re.compile(_any_of(words) + (_BETWEEN if lenient else r"[ \t\r:]*"), flags),
         fences,
     )
 
@@ -145,17 +198,30 @@ def grammar(contract: Contract, mode: Mode, labels: Labels = SPOKEN) -> Grammar:
 def _phrases(labels: Labels, contract: Contract) -> dict[Kind, frozenset[str]]:
     """A phrase that announces two things announces the first of them."""
     found = {Kind.ANSWER: labels.answer, Kind.CONFIDENCE: labels.confidence - labels.answer}
-    return found | ({Kind.SOLUTION: labels.solution - labels.answer} if contract == "claims" else {})
+    found |= {Kind.SOLUTION: labels.solution - labels.answer} if contract == "claims" else {}
+    if labels is STRICT:
+        return found
+    return found | {Kind.TURN: TURNS, Kind.THOUGHT_SAID: THOUGHT_SAID, Kind.RESPONSE_SAID: RESPONSE_SAID}
 
 
-def _any_of(words: Iterable[str]) -> str:
+def _any_of(words: Iterable[str], fold: bool = False) -> str:
     """One pattern for all of them, longest first, that branches character by character: hundreds cost like a few."""
     by_first: dict[str, set[str]] = {}
     for word in words:
         by_first.setdefault(word[:1], set()).add(word[1:])
     optional = by_first.pop("", None) is not None
-    branches = [re.escape(first) + _any_of(rests) for first, rests in sorted(by_first.items())]
+    branches = [(_cases(c) if fold else re.escape(c)) + _any_of(rest, fold) for c, rest in sorted(by_first.items())]
     return f"(?:{'|'.join(branches)}){'?' * optional}" if branches else ""
+
+
+def _cases(character: str) -> str:
+    upper = character.upper()
+    return f"[{character}{upper}]" if len(upper) == 1 and upper != character else re.escape(character)
+
+
+def _any_case(words: Iterable[str]) -> str:
+    """The same in any case, spelled out: the engine passes over a branch whose first character is not there."""
+    return f"(?-i:{_any_of(words, fold=True)})"
 
 
 def _by_first(rest: Mapping[str, str]) -> str:
@@ -169,18 +235,32 @@ def _one_of(patterns: Mapping[str, str]) -> str:
 
 
 def _labels(phrases: Mapping[Kind, Iterable[str]], lenient: bool) -> str:
-    found: dict[str, str] = {}
-    for kind, some in phrases.items():
-        words = _any_of(some)
-        label = f"{words}:"
-        if lenient:
-            label = rf"{words}{_DECOR}{{0,8}}{_REMARK}{_DECOR}{{0,8}}[:：=]{_AFTER}"
-        if kind is Kind.SOLUTION:  # alone on its line, or straight before the first tag
-            label += rf"[ \t]{{0,16}}(?:\r?\n{'|(?=<)' if lenient else ''})"
-        elif lenient:  # or a heading without a colon
-            label += rf"|(?:(?<=[#*_])|(?<=[#*_] )){words}[*_ \t#]{{0,6}}(?=\r?\n)"
-        found[kind.name] = label
-    return (rf"{_DECOR}{{0,12}}" if lenient else "") + f"(?:{_one_of(found)})"
+    if not lenient:
+        return f"(?:{_one_of({kind.name: _strict_label(kind, words) for kind, words in phrases.items()})})"
+    found = {kind.name: _label(kind, _any_case(words)) for kind, words in phrases.items()}
+    anything = _any_case(word for words in phrases.values() for word in words)  # one look for all before each its own
+    return before_labels(_any_case(LEADING)) + f"(?={anything})(?:{_one_of(found)})"
+
+
+def _strict_label(kind: Kind, words: Iterable[str]) -> str:
+    return f"{_any_of(words)}:" + (r"[ \t]{0,16}(?:\r?\n)" if kind is Kind.SOLUTION else "")
+
+
+def _label(kind: Kind, words: str) -> str:
+    colon = rf"{DECOR}{{0,8}}{_REMARK}{DECOR}{{0,8}}[:：=]"
+    heading = rf"(?:(?<=[#*_>])|(?<=[#*_] )){words}(?:[*_ \t#]|{MARKUP}){{0,6}}(?=\r?\n)"
+    underline = r"[ \t]{0,4}\r?\n[ \t]{0,3}(?:={3,40}|-{3,40})[ \t]{0,4}(?=\r?\n)"
+    match kind:
+        case Kind.SOLUTION:  # alone on its line, or straight before the first tag
+            return rf"{words}{colon}{_AFTER}[ \t]{{0,16}}(?:\r?\n|(?=<))"
+        case Kind.TURN:
+            return rf"{words}(?:[ \t]?[0-9]{{1,3}})?[*_\]]{{0,3}}[:：]{_AFTER}|user[ \t]{{0,4}}(?=\r?\n)"
+        case Kind.THOUGHT_SAID | Kind.RESPONSE_SAID:
+            return rf"{words}[*_]{{0,3}}[:：]{_AFTER}"
+        case Kind.CONFIDENCE:
+            return rf"{words}(?:{_SCALE}?{colon}{_AFTER}|{underline})|{heading}"
+        case _:
+            return rf"{words}(?:{colon}{_AFTER}|{underline})|{heading}"
 
 
 def _claim_tags() -> dict[str, str]:
@@ -197,14 +277,19 @@ def _explanation_end(lenient: bool) -> str:
 
 
 def _thoughts() -> dict[str, str]:
-    """`<think>` and its kin, `[THINK]`, `◁think▷`."""
-    names = rf"(?:{_any_of(_THOUGHTS)}{_SPACE}>|think[\]▷])"
-    return {"THINK_OPEN": rf"(?:{names}|\|channel>{_SPACE}thought)", "THINK_CLOSE": rf"(?:/{names}|channel\|>)"}
+    """`<think>` and its kin, `<mm:think>`, `[THINK]`, `◁think▷`."""
+    spaced = r"(?:[a-z][\w-]{0,12}:)?"
+    names = rf"(?:{spaced}{_any_of(THOUGHTS)}{_SPACE}>|think[\]▷])"
+    asides = rf"{_any_of(ASIDES)}{_SPACE}>"
+    return {
+        "THINK_OPEN": rf"(?:{names}|\|channel>{_SPACE}thought|{asides})",
+        "THINK_CLOSE": rf"(?:/{names}|channel\|>|/{asides})",
+    }
 
 
 def _specials() -> dict[str, str]:
-    piped = rf"[|｜]{_any_of(_spelled(NAMES))}[|｜]>"
-    return {"SPECIAL": rf"(?:{piped}|{_any_of(_PLAIN_SPECIALS)}>)"}
+    piped = rf"[|｜]{_any_of(_spelled(PIPED))}[|｜]>"
+    return {"SPECIAL": rf"(?:{piped}|{_any_of(ANGLED)}>|{_any_of(BRACKETED)}\])"}
 
 
 def _spelled(names: Iterable[str]) -> set[str]:
@@ -213,13 +298,16 @@ def _spelled(names: Iterable[str]) -> set[str]:
 
 def _template_beginnings() -> list[str]:
     """The beginnings of thoughts' tags and of special tokens."""
-    names = [f"{slash}{name}" for name in _THOUGHTS for slash in ("", "/")]
-    tags = [_beginning("<", name) for name in (*names, *_PLAIN_SPECIALS)]
+    names = [f"{slash}{name}" for name in (*THOUGHTS, *ASIDES) for slash in ("", "/")]
+    tags = [_beginning("<", name) for name in (*names, *ANGLED)]
+    square = [rf"\[{_optional(*name)}" for name in BRACKETED]
     other = [rf"[\[◁]{_optional(*slash, *'think')}" for slash in ("", "/")]
     return [
         *tags,
+        *square,
         *other,
-        r"<[|｜][\w▁]{0,24}[|｜]?",
+        rf"</?[a-z][\w-]{{0,12}}(?::(?:{'|'.join(_optional(*name, _SPACE) for name in THOUGHTS)}))?",
+        r"<[|｜][\w▁/]{0,24}[|｜]?",
         "<" + _optional(*"channel", r"\|"),
         rf"<\|channel>{_SPACE}{_optional(*'thought')}",
     ]

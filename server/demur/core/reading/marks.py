@@ -1,5 +1,6 @@
 """Answers and confidences that stand behind a label or in an element, collected as the tokens go by."""
 
+import re
 from dataclasses import dataclass, field
 
 from demur.core.answers import Mode
@@ -14,6 +15,8 @@ _MARKS = {
     Kind.CONFIDENCE_OPEN: Kind.CONFIDENCE,
 }
 _IN_ELEMENT = (Kind.ANSWER_OPEN, Kind.CONFIDENCE_OPEN)
+_LIKE_TEXT = frozenset({Kind.TEXT, Kind.TURN, Kind.THOUGHT_SAID, Kind.RESPONSE_SAID})
+_ITEM = re.compile(r"[^\w<]{0,16}(?:<\w+>)?[^\w<]{0,4}([0-9]{1,2})(?:[.)、]|\ufe0f?\u20e3)")
 _LONGEST_BLOCK = 4000
 """Characters: a display formula or a box that is longer was never closed."""
 
@@ -26,7 +29,7 @@ class Mark:
     element: bool
     label: str
     quoted: bool
-    """Stands in code or behind a `>`: read only where nothing else is."""
+    """Stands in code, in quotes or behind a `>`: read only where nothing else is."""
     parts: list[str] = field(default_factory=list[str])
     first_line: int = 0
     """How many of the parts the first line that says anything has."""
@@ -37,6 +40,12 @@ class Mark:
     @property
     def value(self) -> str:
         return "".join(self.parts).strip()
+
+    @property
+    def item(self) -> str | None:
+        """The number of the item of a list that its label stands in."""
+        match = _ITEM.match(self.label)
+        return match[1] if match else None
 
 
 @dataclass(slots=True)
@@ -51,6 +60,7 @@ class Pairing:
     confidence: Mark | None = None
     _ahead: bool = False
     _waiting: Mark | None = None  # a confidence whose answer is still to come
+    _listed: bool = False
 
     def add(self, mark: Mark) -> None:
         if mark.kind is Kind.CONFIDENCE:
@@ -58,11 +68,21 @@ class Pairing:
             self.confidence = mark
             self._waiting = mark if self._ahead else None
             return
+        if self._lists(mark):
+            return
         if self._waiting is not None:
             self.confidence, self._waiting = self._waiting, None
         elif self.answer is not None and not same_words(self.answer.value, mark.value):
             self.confidence = None
         self.answer = mark
+
+    def _lists(self, mark: Mark) -> bool:
+        """Several answers under several numbers: none of them is said to be the one."""
+        if mark.item is None:
+            self._listed = False
+        elif self._listed or (self.answer is not None and self.answer.item not in (None, mark.item)):
+            self._listed, self.answer, self.confidence = True, None, None
+        return self._listed
 
 
 class Marks:
@@ -81,11 +101,11 @@ class Marks:
         if kind is not None:
             self._close()
             self._last = [*self._last[-1:], self._begin(kind, token)]
-        elif self._last and token.kind is Kind.TEXT:
+        elif self._last and token.kind in _LIKE_TEXT:
             self._text(self._last[-1], token.raw)
         elif token.kind is Kind.FENCE:
             self._fence()
-        else:
+        elif token.kind not in _LIKE_TEXT:
             self._close()
 
     def finish(self) -> None:
@@ -110,6 +130,10 @@ class Marks:
         return mark if mark and mark.value else None
 
     @property
+    def in_code(self) -> bool:
+        return self._in_fence or bool(self._last and self._last[-1].open and self._last[-1].fenced)
+
+    @property
     def trailing(self) -> bool:
         """Whether anything but blank lines followed the last mark so far."""
         return bool(self._last) and self._last[-1].trail
@@ -124,7 +148,8 @@ class Marks:
         if element or self._mode == "strict":
             return Mark(kind, element, token.raw, self._in_fence)
         label, opening = split_label(token.raw)
-        return Mark(kind, element, label, self._in_fence or label.lstrip().startswith(">"), [opening] * bool(opening))
+        quoted = self._in_fence or label.lstrip().startswith(">") or label.count('"') % 2 == 1
+        return Mark(kind, element, label, quoted, [opening] * bool(opening))
 
     def _mark(self, kind: Kind) -> Mark | None:
         if self._mode == "strict":

@@ -1,0 +1,34 @@
+"""What may stand before a label on its line: Markdown, HTML, an emoji, an item's number, a word that leads on."""
+
+import re
+
+EMOJI = (
+    "\u2190-\u21ff\u2300-\u23ff\u2460-\u24ff\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff\ufe0e\ufe0f\u200d\u20e3"
+    "\U0001f000-\U0001faff"
+)
+"""For a character class: arrows, signs and pictures, and what joins them."""
+DRESS = ' \t\r\u00a0\u202f\u200b\u200e\u200f\ufeff>#*_`~•./]"-'
+DECOR = f"[{re.escape(DRESS)}]"
+"""What may also stand between the label and its colon: markdown, and a quote or bracket left open."""
+MARKUP = r"</?(?:b|i|u|p|em|strong|div|span|li|h[1-6]|font|mark|small|big)(?:[ ][^<>\n]{0,20})?>"
+ITEM = r"(?:[0-9]{1,2}(?:[.)、]|\ufe0f?\u20e3))"
+"""The number of an item of a list."""
+
+_LEADING = """so, thus, therefore, hence, finally, lastly, still, actually, wait, hmm, okay, ok, now, and, but, overall,
+    in conclusion, in summary, to conclude, to sum up, to summarize, as a result, on reflection, upon reflection,
+    on second thought, on second thoughts, correction"""
+LEADING = tuple(word.strip() for word in _LEADING.split(","))
+_BEHIND_LEADING = r"[,:;.!…–—-]{0,3}[ \t]{1,3}"
+
+_DRESSED = f"[{re.escape(DRESS)}{EMOJI}]"
+_WRAPPED = rf"{_DRESSED}{{0,16}}+(?:{MARKUP}{_DRESSED}{{0,4}}+){{0,2}}+"
+
+
+def before_labels(leading: str) -> str:
+    """The pattern of all that may stand before a label; `leading` is one for the words of LEADING."""
+    return rf"{_WRAPPED}(?:{ITEM}{_WRAPPED})?+(?:{leading}{_BEHIND_LEADING}{_DRESSED}{{0,4}}+)?"
+
+
+WRAPPING = re.compile(rf"{_WRAPPED}(?:{ITEM}{_WRAPPED})?+", re.IGNORECASE)
+BEGINS_WRAPPING = re.compile(r"[0-9]{0,2}\ufe0f?|</?\w{0,8}(?:[ ][^<>\n]{0,20})?", re.ASCII)
+BEGINS_BEHIND_LEADING = re.compile(rf"[,:;.!…–—-]{{0,3}}[ \t]{{0,3}}|{_BEHIND_LEADING}{_DRESSED}{{0,4}}+")
