@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from demur.answering.asked import Asked, ConfidenceSource, Question
 from demur.answering.errors import InvalidRequest, NotAllowed, UnknownModel
 from demur.core.answers import Aggregation, Contract, Granularity
+from demur.core.reading.labels import LABELS, Labels
 from demur.core.selection import SelectionRule
 from demur.core.stopping import Stopping
 from demur.engine.base import Prompt, Sampling
@@ -32,6 +33,7 @@ class Plan:
     include_withheld: bool
     include_raw: bool
     include_token_values: bool
+    labels: Labels = LABELS
 
     @property
     def shows_text(self) -> bool:
@@ -86,6 +88,7 @@ def make_plan(question: Question, manifest: Manifest, settings: Settings, *, cri
         include_withheld=asked.include_withheld,
         include_raw=asked.include_raw,
         include_token_values=asked.include_token_values,
+        labels=settings.labels,
     )
 
 

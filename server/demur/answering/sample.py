@@ -15,7 +15,7 @@ class Sample:
     """Reads leniently: a served model may be one that nobody trained here."""
 
     def __init__(self, plan: Plan) -> None:
-        self._reader = Reader(plan.contract, "lenient", aggregation=plan.aggregation)
+        self._reader = Reader(plan.contract, "lenient", aggregation=plan.aggregation, labels=plan.labels)
         self._raw: list[str] = []
         self._finish_reason: FinishReason | None = None
         self.prompt_tokens: int | None = None

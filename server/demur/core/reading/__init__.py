@@ -58,7 +58,9 @@ class Reader:
         self._lexer = Lexer(contract, mode, labels)
         self._segments = Segments() if mode == "lenient" else None
         self._reader = (
-            ClaimsReader(mode, aggregation) if contract == "claims" else ResponseReader(contract, mode, scale, labels)
+            ClaimsReader(mode, aggregation, labels)
+            if contract == "claims"
+            else ResponseReader(contract, mode, scale, labels)
         )
 
     @property

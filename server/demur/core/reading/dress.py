@@ -46,6 +46,8 @@ def tidy(answer: str | None, mode: Mode, label: str = "") -> str | None:
         return None
     if mode == "strict":
         return answer.strip()
+    if answer.isalnum():
+        return answer
     if "~~" in answer or "</" in answer or "\\" in answer:
         answer = without_struck(answer) if without_struck(answer).strip(" ~*_") else answer
     bare = _quoted_in_json(answer.strip().strip(_UNSEEN).strip(), label)
@@ -68,6 +70,9 @@ def in_code(bare: str) -> str | None:
 
 def split_label(label: str) -> tuple[str, str]:
     """The label itself, and emphasis behind it that opens the value: of `Answer: **`, but not of `**Answer:** `."""
+    bare = label.rstrip()
+    if bare.endswith((":", "：", "=")):
+        return bare, ""
     match = _LABEL.fullmatch(label)
     if match is None:
         return label, ""
@@ -103,6 +108,8 @@ def _is_list(between: str) -> bool:
 
 def is_unfinished(value: str) -> bool:
     r"""Whether a value has opened a block that goes on: `\[`, `$$`, `\begin{...}`, a box."""
+    if "\\" not in value and "$$" not in value:
+        return False
     if any(len(opens.findall(value)) > len(closes.findall(value)) for opens, closes in _BLOCKS):
         return True
     if value.count("$$") % 2:

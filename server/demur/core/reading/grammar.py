@@ -67,6 +67,8 @@ class Kind(Enum):
     END = auto()
     """These three are no tokens of a text: see `segments`."""
 
+    __hash__ = object.__hash__  # there is one of each, and they are looked up for every token
+
 
 BEGINS_LINE = frozenset({Kind.THINK_OPEN, Kind.THINK_CLOSE, Kind.SPECIAL, Kind.TURN, Kind.RESPONSE_SAID})
 """What is written behind these stands at the start of a line."""
@@ -95,6 +97,7 @@ _REMARK = r"(?:[(\[（][^()\[\]（）\n]{1,40}[)\]）])?"
 _FENCE = r"[ \t]{0,3}(?:`{3,12}[^`\n]{0,64}|~{3,12}[^\n]{0,64})"
 _BEGINS_FENCE = re.compile(r"[ \t]{0,3}(?:`{0,2}|~{0,2})|" + _FENCE)
 _SPACE = r"\s{0,8}"
+_CHUNK = 20
 _UNDERLINE = r"[ \t]{0,4}(?:\r?\n[ \t]{0,3}(?:={0,40}|-{0,40})[ \t]{0,4}\r?)?"
 _BETWEEN = rf"(?:[^:：=\n]{{0,70}}(?:[:：=]{_AFTER})?|{_UNDERLINE})"
 _VALUE = r"(?:\"[^\"<>\n]{0,64}\"|'[^'<>\n]{0,64}'|[^\s<>\"']{0,64})"
@@ -112,6 +115,8 @@ class Grammar:
     """The structures of one contract in one mode."""
 
     lenient: bool
+    special: Mapping[str, re.Pattern[str]]
+    """By the quote that is open: any character or word that a structure begins with."""
     body: re.Pattern[str]
     """Every label, from the newline before it, and tag; the group that matched has the name of its Kind."""
     body_without_tags: re.Pattern[str]
@@ -122,6 +127,8 @@ class Grammar:
     """By the quote that opened it: what may end a claim's explanation."""
     partial: re.Pattern[str]
     """The beginning of a tag, up to the end of what there is."""
+    starts: Mapping[str, re.Pattern[str]]
+    """By the quote that is open: what a tag, or the end of that quote, may begin with."""
     tag_opens: str
     """What a tag may begin with."""
     prefixes: frozenset[str]
@@ -183,11 +190,16 @@ def grammar(contract: Contract, mode: Mode, labels: Labels = SPOKEN) -> Grammar:
     leading = frozenset(word[:end] for word in LEADING for end in range(len(word) + 1)) if lenient else frozenset[str]()
     return Grammar(
         lenient,
+        {
+            quote: re.compile(f"[\n{re.escape(opens + quote)}]" + ("|assistant" if lenient else ""))
+            for quote in ("", '"', "'")
+        },
         re.compile(_by_first({"\n": lines, opens: _one_of(tags)}), flags),
         re.compile(rf"\n(?:{lines})", flags),
         re.compile(lines, flags),
         {quote: re.compile(_by_first(end), flags) for quote, end in ends.items()},
         re.compile(rf"(?:{'|'.join(beginnings) or '(?!)'})\Z", flags),
+        {quote: re.compile(f"[{re.escape(opens + quote)}]") for quote in ("", '"', "'")},
         opens,
         frozenset(word[:end] for word in words for end in range(len(word) + 1)) | leading,
         re.compile(_any_of(words) + (_BETWEEN if lenient else r"[ \t\r:]*"), flags),
@@ -211,7 +223,19 @@ def _any_of(words: Iterable[str], fold: bool = False) -> str:
         by_first.setdefault(word[:1], set()).add(word[1:])
     optional = by_first.pop("", None) is not None
     branches = [(_cases(c) if fold else re.escape(c)) + _any_of(rest, fold) for c, rest in sorted(by_first.items())]
+    if fold and len(branches) > 2 * _CHUNK:
+        branches = _in_chunks(branches, sorted(by_first))
     return f"(?:{'|'.join(branches)}){'?' * optional}" if branches else ""
+
+
+def _in_chunks(branches: list[str], firsts: list[str]) -> list[str]:
+    """Alternatives by the dozen, so that most of them are passed over together."""
+    chunks: list[str] = []
+    for start in range(0, len(branches), _CHUNK):
+        some = slice(start, start + _CHUNK)
+        known = "".join(_cases(first).strip("[]") for first in firsts[some])
+        chunks.append(f"(?=[{known}])(?:{'|'.join(branches[some])})")
+    return chunks
 
 
 def _cases(character: str) -> str:
@@ -238,8 +262,8 @@ def _labels(phrases: Mapping[Kind, Iterable[str]], lenient: bool) -> str:
     if not lenient:
         return f"(?:{_one_of({kind.name: _strict_label(kind, words) for kind, words in phrases.items()})})"
     found = {kind.name: _label(kind, _any_case(words)) for kind, words in phrases.items()}
-    anything = _any_case(word for words in phrases.values() for word in words)  # one look for all before each its own
-    return before_labels(_any_case(LEADING)) + f"(?={anything})(?:{_one_of(found)})"
+    anything = _any_case([*LEADING, *(word for words in phrases.values() for word in words)])
+    return before_labels(_any_case(LEADING), anything) + f"(?:{_one_of(found)})"
 
 
 def _strict_label(kind: Kind, words: Iterable[str]) -> str:

@@ -127,3 +127,18 @@ def _spellings(phrases: Iterable[str]) -> Iterable[str]:
 
 LABELS = Labels(_phrases("answer") | _phrases("said"), _phrases("confidence"), _phrases("solution"), _phrases("said"))
 STRICT = Labels(frozenset({"Answer"}), frozenset({"Confidence"}), frozenset({"Solution"}))
+
+
+def extended(labels: Labels, words: Mapping[str, Iterable[str]]) -> Labels:
+    """`labels` and more phrases in any case: `words` has lists of them under answer, confidence and solution."""
+    more = {name: frozenset(_spellings(word.lower() for word in words.get(name, ()))) for name in WORDS}
+    return Labels(
+        labels.answer | more["answer"],
+        labels.confidence | more["confidence"],
+        labels.solution | more["solution"],
+        labels.said,
+    )
+
+
+WORDS = ("answer", "confidence", "solution")
+"""What phrases can be added for."""

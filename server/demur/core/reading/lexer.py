@@ -19,6 +19,8 @@ from demur.core.reading.templates import (
     GLUED_LONGEST,
 )
 
+_KINDS = dict(Kind.__members__)
+
 
 class Token(NamedTuple):
     """`value` is a claim's stated number; `quoted` says that its explanation follows, up to the next token but TEXT."""
@@ -39,6 +41,7 @@ class Lexer:
         self._begins_line = False  # a line begins with what comes next, though no newline stands before it
         self._quote = ""  # what closes the explanation we are inside, if we are
         self._fresh = True  # nothing was given out yet
+        self._ahead: list[re.Match[str] | None] = []
 
     def feed(self, text: str) -> list[Token]:
         """The tokens that are certain now."""
@@ -50,12 +53,15 @@ class Lexer:
 
     def _scan(self, text: str, final: bool) -> list[Token]:
         buffer = self._before + self._carry + text
+        if not (self._begins_line or self._fresh or self._grammar.special[self._quote].search(buffer)):
+            return self._plain(buffer, final)
         tokens: list[Token] = []
         position = at = 1
         limit = len(buffer)
         glued = self._glued(buffer)
-        while match := self._next(buffer, at, position, glued):
-            kind = Kind[match.lastgroup or "SPECIAL"]
+        body, self._ahead = self._body(buffer), []
+        while match := self._next(buffer, at, position, body, glued):
+            kind = _KINDS[match.lastgroup or "SPECIAL"]
             open_ended = match.end() == len(buffer) and not final
             if kind in QUOTABLE and buffer[match.start() - 1] == "`":
                 if open_ended:
@@ -80,15 +86,28 @@ class Lexer:
         self._before, self._carry = buffer[cut - 1], buffer[cut:]
         return tokens
 
-    def _next(self, buffer: str, at: int, position: int, glued: list[re.Match[str]]) -> re.Match[str] | None:
+    def _plain(self, buffer: str, final: bool) -> list[Token]:
+        """Text in which no structure begins, as most pieces of a stream are."""
+        cut = len(buffer) if final else self._before_glued(buffer, 1)
+        self._before, self._carry = buffer[cut - 1], buffer[cut:]
+        return [Token(Kind.TEXT, buffer[1:cut])] if cut > 1 else []
+
+    def _next(
+        self, buffer: str, at: int, position: int, body: re.Pattern[str], glued: list[re.Match[str]]
+    ) -> re.Match[str] | None:
         """The next structure from `at` on; what stands before `position` was given out."""
-        line_begins = self._begins_line and at == position and not self._quote
-        if line_begins and (label := self._grammar.line.match(buffer, position)):
+        if self._quote:
+            body = self._grammar.explanation[self._quote]
+        elif self._begins_line and at == position and (label := self._grammar.line.match(buffer, position)):
             return label
-        found = self._pattern(buffer).search(buffer, at - (buffer[at - 1] == "\n"))
         while glued and glued[-1].start() < at:
             glued.pop()
-        return glued[-1] if glued and not self._quote and (not found or glued[-1].start() <= found.start()) else found
+        if not glued or self._quote:
+            return body.search(buffer, at - (buffer[at - 1] == "\n"))
+        if not self._ahead or (self._ahead[0] is not None and self._ahead[0].start() < at):  # looked for once only
+            self._ahead = [body.search(buffer, at - (buffer[at - 1] == "\n"))]
+        found = self._ahead[0]
+        return glued[-1] if not found or glued[-1].start() <= found.start() else found
 
     def _glued(self, buffer: str) -> list[re.Match[str]]:
         """Headers whose special tokens a decoder dropped, the last first."""
@@ -98,11 +117,11 @@ class Lexer:
         first = GLUED_AT_START.match(buffer, 1) if self._fresh else None
         return [*found, first] if first else found
 
-    def _pattern(self, buffer: str) -> re.Pattern[str]:
-        if self._quote:
-            return self._grammar.explanation[self._quote]
-        has_tags = any(character in buffer for character in self._grammar.tag_opens)
-        return self._grammar.body if has_tags else self._grammar.body_without_tags
+    def _body(self, buffer: str) -> re.Pattern[str]:
+        for character in self._grammar.tag_opens:
+            if character in buffer:
+                return self._grammar.body
+        return self._grammar.body_without_tags
 
     def _token(self, kind: Kind, match: re.Match[str], raw: str) -> Token:
         if kind is Kind.CLAIM_OPEN:
@@ -119,12 +138,14 @@ class Lexer:
 
     def _safe_cut(self, buffer: str, position: int) -> int:
         """The first place from which on the buffer could still turn into a label or a tag."""
-        cut = self._before_glued(buffer, position) if self._grammar.lenient else len(buffer)
-        starts = self._grammar.tag_opens + self._quote
-        for at in range(max(position, cut - LONGEST_TAG), cut):
-            if buffer[at] in starts and self._grammar.partial.match(buffer, at):
-                cut = at
+        cut = self._before_glued(buffer, position)
+        starts, partial = self._grammar.starts[self._quote], self._grammar.partial
+        start = starts.search(buffer, max(position, cut - LONGEST_TAG), cut)
+        while start:
+            if partial.match(buffer, start.start()):
+                cut = start.start()
                 break
+            start = starts.search(buffer, start.end(), cut)
         line = buffer.rfind("\n", 0, cut) + 1
         if self._grammar.lenient and line > 1 and not buffer[line:cut].strip("=- \t\r"):
             above = buffer.rfind("\n", 0, line - 1) + 1  # the line above may be a heading that is underlined
@@ -139,10 +160,11 @@ class Lexer:
     def _before_glued(self, buffer: str, position: int) -> int:
         """Where what may still become a header without its special tokens begins."""
         end = len(buffer)
+        if not self._grammar.lenient or (buffer[-1] != "a" and "as" not in buffer and not self._fresh):
+            return end
         if self._fresh and position == 1 and buffer[1:] in GLUED_BEGINS_AT_START:
             return 1
-        low = max(position, end - GLUED_LONGEST)
-        at = buffer.find("as", low)
+        at = buffer.find("as", max(position, end - GLUED_LONGEST))
         while at >= 0:
             if buffer[at:] in GLUED_BEGINS:
                 return at

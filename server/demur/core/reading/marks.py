@@ -94,11 +94,14 @@ class Marks:
         self._read: dict[Kind, Mark] = {}
         self._plain, self._quoted = Pairing(), Pairing()
         self._in_fence = False
+        self._tidied: tuple[Mark | None, str | None] = None, None
 
     def take(self, token: Token) -> None:
         """One more token of the text, in order."""
-        kind = _MARKS.get(token.kind)
-        if kind is not None:
+        if token.kind is Kind.TEXT:
+            if self._last:
+                self._text(self._last[-1], token.raw)
+        elif (kind := _MARKS.get(token.kind)) is not None:
             self._close()
             self._last = [*self._last[-1:], self._begin(kind, token)]
         elif self._last and token.kind in _LIKE_TEXT:
@@ -115,7 +118,11 @@ class Marks:
     def answer(self) -> str | None:
         """The last answer without its dress; None when there is none or it is empty."""
         mark = self._mark(Kind.ANSWER)
-        return tidy(mark.value, self._mode, mark.label) if mark else None
+        if mark is None:
+            return None
+        if self._tidied[0] is not mark:
+            self._tidied = mark, tidy(mark.value, self._mode, mark.label)
+        return self._tidied[1]
 
     @property
     def answer_label(self) -> str:

@@ -26,6 +26,7 @@ _BESIDE = re.compile(
     r"([^\n]{1,60})$",
     re.IGNORECASE | re.MULTILINE,
 )
+_BESIDE_HINT = re.compile(r"(?:confidence|certainty|probability)\b", re.IGNORECASE)
 _BARE = re.compile(r"(?:0?\.\d{1,6}|[01]\.0{1,6}|\d{1,3}\s?%)", re.ASCII)
 _IN_BRACKETS = re.compile(
     r"\s{0,4}[(\[][^()\[\]\n]{0,40}(?:sure|confiden|certain|probab)[^()\[\]\n]{0,40}[)\]][\s.]{0,4}$", re.IGNORECASE
@@ -70,6 +71,10 @@ class ResponseReader:
         return None
 
     def take(self, token: Token) -> list[Event]:
+        if token.kind is Kind.TEXT and not self._held and not self._run_on.began:  # as nearly always
+            self._stretch.raw.append(token.raw)
+            self._stretch.marks.take(token)
+            return self._visible.write(token.raw)
         if token.kind is Kind.VOID:
             told = self._visible.length > 0
             self._begin()
@@ -169,7 +174,7 @@ class ResponseReader:
     def _unlabelled(self, stretch: Stretch, answer: str | None, stated: str | None) -> tuple[str | None, str | None]:
         """Lenient: what was said without its label, in the forms that other people's models were seen to use."""
         label = stretch.marks.answer_label
-        if answer is not None:
+        if answer is not None and not (answer.isalnum() and stated is not None):
             answer, stated = self._beside(answer, stated, label)
         if answer is not None and stated is not None and '"' not in label:
             return answer, stated
@@ -188,7 +193,7 @@ class ResponseReader:
         lines = [line for line in text.split("\n") if line.strip()] if answer is None else []
         if stated is None and len(lines) == 2 and _BARE.fullmatch(lines[1].strip()):
             stated = lines.pop()
-        if stated is None and len(lines) == 1 and (match := _BESIDE.search(lines[0])):
+        if stated is None and len(lines) == 1 and (match := _beside(lines[0])):
             stated = match[1]
         aside = said_in_passing(raw) if stated is None else None
         if aside is not None:
@@ -198,7 +203,8 @@ class ResponseReader:
                 rest = rest if rest != lines[0] else (raw[: aside.start] + raw[aside.end :]).strip()
                 lines = [rest or lines[0]]
         if stated is not None and len(lines) == 1:  # a short answer all by itself, and a confidence
-            answer = tidy(_BESIDE.sub("", lines[0]), "lenient")
+            beside = _beside(lines[0])
+            answer = tidy(lines[0][: beside.start()] if beside else lines[0], "lenient")
         return answer, stated
 
     def _beside(self, answer: str, stated: str | None, label: str) -> tuple[str | None, str | None]:
@@ -209,7 +215,7 @@ class ResponseReader:
             answer = both_answer or answer
         stated = stated or both
         found: str | None = answer
-        if match := _BESIDE.search(answer):
+        if match := _beside(answer):
             found, stated = tidy(answer[: match.start()], "lenient"), stated or match[1]
         if found is not None and stated is None and (match := _IN_BRACKETS.search(found)):
             aside = said_in_passing(match[0])
@@ -221,6 +227,12 @@ class ResponseReader:
         return value.answer, stated or value.stated
 
 
+def _beside(line: str) -> re.Match[str] | None:
+    return _BESIDE.search(line) if _BESIDE_HINT.search(line) else None
+
+
 def _scale_of(label: str) -> float | None:
+    if label.rstrip(": \t").isalpha():
+        return None
     remark = _LABEL_REMARK.search(label)
     return None if remark is None else label_scale(remark[1] or remark[2])

@@ -4,7 +4,7 @@ Chat templates mark them in many ways: `<think>` and its kin, harmony's `<|chann
 that the prompt opened and only `</think>` ends, special tokens that an engine left in.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from demur.core.reading.grammar import Kind
 from demur.core.reading.lexer import Token
@@ -23,7 +23,8 @@ _SPEAKERS = ("assistant", "model")
 _FINAL = ("final",)
 _GLUED_FINAL, _GLUED_THOUGHT = "assistantfinal", ("assistantanalysis", "assistantcommentary", "analysis", "commentary")
 
-_MARKERS = (Kind.THINK_OPEN, Kind.THINK_CLOSE, Kind.SPECIAL)
+_MARKERS = frozenset({Kind.THINK_OPEN, Kind.THINK_CLOSE, Kind.SPECIAL})
+_ACTS = _MARKERS | {Kind.THOUGHT_SAID, Kind.RESPONSE_SAID}
 
 VOID = Token(Kind.VOID, "")
 """All that was passed on so far was thought after all."""
@@ -47,14 +48,27 @@ class Segments:
         self._tag_as_answer: list[Token] | None = None  # a tag straight behind an answer's label, and what follows
         self._last = Kind.TEXT
 
-    def take(self, token: Token) -> Iterator[Token]:
+    def take(self, token: Token) -> Iterable[Token]:
+        """What of the final text is certain with this token."""
+        if token.kind in _ACTS or self._region is not Kind.TEXT or self._header is not None or self._tag_as_answer:
+            return self._take_marker(token)
+        self._passed.append(token.raw)  # as nearly always
+        if token.kind is not self._last or not self._has_passed:
+            self._look_at(token)
+        return (token,)
+
+    def _take_marker(self, token: Token) -> Iterator[Token]:
         if token.kind in _MARKERS and self._region is Kind.TEXT and self._last is Kind.ANSWER:
             self._tag_as_answer = []
         if self._tag_as_answer is not None:
             self._tag_as_answer.append(token)
-        if token.kind is not Kind.TEXT or token.raw.strip():
-            self._last = token.kind
+        self._look_at(token)
         yield from self._take(token)
+
+    def _look_at(self, token: Token) -> None:
+        if token.kind is not Kind.TEXT or not token.raw.isspace():
+            self._last = token.kind
+            self._has_passed = self._has_passed or (self._region is Kind.TEXT and token.kind not in _ACTS)
 
     def finish(self) -> Iterator[Token]:
         """A tag that stands for an answer, with a confidence behind it and nothing else, was the answer."""
@@ -82,7 +96,6 @@ class Segments:
             case _ if self._region is Kind.TEXT:
                 self._said_thought = self._said_thought or token.kind is Kind.THOUGHT_SAID
                 self._passed.append(token.raw)
-                self._has_passed = self._has_passed or not token.raw.isspace()
                 yield token
             case _ if self._region is Kind.THINK_OPEN:
                 self.thought.append(token.raw)

@@ -41,6 +41,10 @@ class RunOn:
         self.follows_short_answer = False
         """Whether the text before it is the answer, without a label."""
 
+    @property
+    def began(self) -> bool:
+        return bool(self._behind)
+
     def takes(self, token: Token, said: Said) -> bool:
         """Whether this token is no part of the answer."""
         if not self._behind and not (token.kind is Kind.TURN and not self._all_belongs and self._opens(token, said)):
