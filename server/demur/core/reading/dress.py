@@ -22,7 +22,7 @@ _FENCED = re.compile(r"(`{3,}|~{3,})[^\n]*\n(.*?)\n?\s*\1?\s*", re.DOTALL)
 _EMPHASIS = ("**", "__", "*", "_")
 _QUOTES = {'"': '"', "“": "”", "„": "“", "«": "»", "「": "」", "『": "』", "‘": "’", "'": "'"}
 _MARKUP_AT_START = re.compile(r"\s*</(?:b|strong|em|i|u|span|font|mark|p|h[1-6])>\s*", re.IGNORECASE)
-_MARKUP_AT_END = re.compile(r"\s*<(?:br\s?/?|/p|/div|/li|/span|/b|/strong)>\s*$", re.IGNORECASE)
+_MARKUP_AT_END = re.compile(r"\s*<(?:br\s?/?|/(p|div|li|span|b|i|em|strong|h[1-6]))>\s*$", re.IGNORECASE)
 _MARKUP_AROUND = re.compile(
     r"<(b|strong|em|i|u|span|p|div|mark|font)(?:\s[^<>]{0,60})?>(.*)</\1>", re.IGNORECASE | re.DOTALL
 )
@@ -152,12 +152,20 @@ def _unwrapped(bare: str) -> str:
     return bare
 
 
+def unwrapped_markup(answer: str) -> str:
+    """The text of an HTML element around all of an answer."""
+    around = _MARKUP_AROUND.fullmatch(answer) if answer.startswith("<") else None
+    return around[2].strip() or answer if around else answer
+
+
 def _without_markup(bare: str) -> str:
-    """HTML around an answer; an answer that is nothing but a tag keeps it."""
+    """Ends of HTML elements that began before the answer, and breaks; an answer that is nothing else keeps them."""
     if "<" not in bare:
         return bare
-    around = _MARKUP_AROUND.fullmatch(bare)
-    plain = around[2] if around else _MARKUP_AT_END.sub("", _MARKUP_AT_START.sub("", bare, count=1))
+    plain = _MARKUP_AT_START.sub("", bare, count=1)
+    end = _MARKUP_AT_END.search(plain)
+    if end is not None and (end[1] is None or f"<{end[1].lower()}" not in plain.lower()):
+        plain = plain[: end.start()]
     return plain.strip() or bare
 
 

@@ -101,7 +101,7 @@ def read_probability(text: str, mode: Mode = "lenient", *, scale: float | None =
     if mode == "strict":
         return _strict_failure(stated)
     said = _undressed(in_digits(plain(stated[:_LONGEST])))
-    said = _undressed(said[_match_end(_SIGNS, said, 0) :])
+    said = _undressed(said[_match_end(_SIGNS, said, 0) :]) or said
     said = _undressed(said[_match_end(_BULLET, said, 0) :])
     said = _undressed(said[1:-1]) if said.startswith("<") and said.endswith(">") else said
     if not said.strip(".-"):

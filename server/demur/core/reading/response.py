@@ -3,7 +3,7 @@
 import re
 
 from demur.core.answers import Completion, Contract, Mode
-from demur.core.reading.dress import last_boxed, tidy
+from demur.core.reading.dress import last_boxed, tidy, unwrapped_markup
 from demur.core.reading.events import Event, Reset, Visible
 from demur.core.reading.grammar import Kind
 from demur.core.reading.labels import LABELS, Labels
@@ -223,7 +223,7 @@ class ResponseReader:
                 found, stated = tidy(found[: match.start()], "lenient"), aside.stated
         if found is None:
             return None, stated
-        value = value_of(found, self._labels)
+        value = value_of(tidy(unwrapped_markup(found), "lenient") or found, self._labels)
         return value.answer, stated or value.stated
 
 
