@@ -14,23 +14,28 @@ MARKUP = r"</?(?:b|i|u|p|em|strong|div|span|li|h[1-6]|font|mark|small|big)(?:[ ]
 ITEM = r"(?:[0-9]{1,2}(?:[.)、]|\ufe0f?\u20e3))"
 """The number of an item of a list."""
 
-_LEADING = """so, thus, therefore, hence, finally, lastly, still, actually, wait, hmm, okay, ok, now, and, but, overall,
-    in conclusion, in summary, to conclude, to sum up, to summarize, as a result, on reflection, upon reflection,
-    on second thought, on second thoughts, correction"""
-LEADING = tuple(word.strip() for word in _LEADING.split(","))
+_TO_AN_ANSWER = """so, thus, therefore, hence, finally, lastly, now, in conclusion, in summary, to conclude, to sum up,
+    to summarize, as a result, okay, ok"""
+_EITHER = """still, actually, wait, hmm, and, but, overall, on reflection, upon reflection, on second thought,
+    on second thoughts, correction"""
+LEADING_TO_ANSWER = tuple(word.strip() for word in _TO_AN_ANSWER.split(","))
+"""What is worked out so is an answer; a probability so is one too, and no confidence."""
+LEADING = (*LEADING_TO_ANSWER, *(word.strip() for word in _EITHER.split(",")))
 _BEHIND_LEADING = r"[,:;.!…–—-]{0,3}[ \t]{1,3}"
 
 _DRESSED = f"[{re.escape(DRESS)}{EMOJI}]"
 _WRAPPED = rf"{_DRESSED}{{0,16}}+(?:{MARKUP}{_DRESSED}{{0,4}}+){{0,2}}+"
 
 
-def before_labels(leading: str, anything: str) -> str:
-    """The pattern of all that may stand before a label.
+def before_labels(to_answer: str, either: str, anything: str) -> str:
+    """The pattern of all that may stand before a label; its group `led` is there where only an answer may follow.
 
-    `leading` is one for the words of LEADING, `anything` for those and the labels' together: one look at them spares
-    nearly every line the looks at each kind of label.
+    `to_answer` and `either` are patterns for the words that lead on, `anything` for those and the labels' together: one
+    look at them spares nearly every line the looks at each kind of label.
     """
-    return rf"{_WRAPPED}(?:{ITEM}{_WRAPPED})?+(?={anything})(?:{leading}{_BEHIND_LEADING}{_DRESSED}{{0,4}}+)?"
+    behind = rf"{_BEHIND_LEADING}{_DRESSED}{{0,4}}+"
+    leading = rf"(?:(?P<led>{to_answer}{behind})|{either}{behind})?"
+    return rf"{_WRAPPED}(?:{ITEM}{_WRAPPED})?+(?={anything}){leading}"
 
 
 WRAPPING = re.compile(rf"{_WRAPPED}(?:{ITEM}{_WRAPPED})?+", re.IGNORECASE)

@@ -16,6 +16,7 @@ from demur.core.reading.before_labels import (
     BEGINS_WRAPPING,
     DECOR,
     LEADING,
+    LEADING_TO_ANSWER,
     MARKUP,
     WRAPPING,
     before_labels,
@@ -70,7 +71,12 @@ class Kind(Enum):
     __hash__ = object.__hash__  # there is one of each, and they are looked up for every token
 
 
-BEGINS_LINE = frozenset({Kind.THINK_OPEN, Kind.THINK_CLOSE, Kind.SPECIAL, Kind.TURN, Kind.RESPONSE_SAID})
+BEGINS_LINE = frozenset(
+    [
+        *(Kind.THINK_OPEN, Kind.THINK_CLOSE, Kind.SPECIAL, Kind.TURN, Kind.RESPONSE_SAID),
+        *(Kind.ANSWER_CLOSE, Kind.CONFIDENCE_CLOSE),
+    ]
+)
 """What is written behind these stands at the start of a line."""
 OPEN_ENDED = frozenset({Kind.ANSWER, Kind.CONFIDENCE, Kind.FENCE, Kind.TURN, Kind.RESPONSE_SAID, Kind.THOUGHT_SAID})
 """Emphasis or space after the colon belongs to these labels, so at the end of what there is they may still grow."""
@@ -94,7 +100,7 @@ _SCALE = (
 """The scale that a label names without brackets: Confidence in %, Confidence /100, Confidence from 0 to 10."""
 _REMARK = r"(?:[(\[（][^()\[\]（）\n]{1,40}[)\]）])?"
 """What a label may say in brackets before its colon: the scale, above all."""
-_FENCE = r"[ \t]{0,3}(?:`{3,12}[^`\n]{0,64}|~{3,12}[^\n]{0,64})"
+_FENCE = r"[ \t]{0,3}(?:`{3,12}[^`<\n]{0,64}|~{3,12}[^<\n]{0,64})"
 _BEGINS_FENCE = re.compile(r"[ \t]{0,3}(?:`{0,2}|~{0,2})|" + _FENCE)
 _SPACE = r"\s{0,8}"
 _CHUNK = 20
@@ -263,7 +269,8 @@ def _labels(phrases: Mapping[Kind, Iterable[str]], lenient: bool) -> str:
         return f"(?:{_one_of({kind.name: _strict_label(kind, words) for kind, words in phrases.items()})})"
     found = {kind.name: _label(kind, _any_case(words)) for kind, words in phrases.items()}
     anything = _any_case([*LEADING, *(word for words in phrases.values() for word in words)])
-    return before_labels(_any_case(LEADING), anything) + f"(?:{_one_of(found)})"
+    either = _any_case(word for word in LEADING if word not in LEADING_TO_ANSWER)
+    return before_labels(_any_case(LEADING_TO_ANSWER), either, anything) + f"(?:{_one_of(found)})"
 
 
 def _strict_label(kind: Kind, words: Iterable[str]) -> str:
@@ -282,7 +289,7 @@ def _label(kind: Kind, words: str) -> str:
         case Kind.THOUGHT_SAID | Kind.RESPONSE_SAID:
             return rf"{words}[*_]{{0,3}}[:：]{_AFTER}"
         case Kind.CONFIDENCE:
-            return rf"{words}(?:{_SCALE}?{colon}{_AFTER}|{underline})|{heading}"
+            return rf"(?(led)(?!)){words}(?:{_SCALE}?{colon}{_AFTER}|{underline})|(?(led)(?!)){heading}"
         case _:
             return rf"{words}(?:{colon}{_AFTER}|{underline})|{heading}"
 

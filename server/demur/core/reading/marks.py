@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 
 from demur.core.answers import Mode
-from demur.core.reading.dress import is_unfinished, same_words, split_label, tidy
+from demur.core.reading.dress import in_code, is_unfinished, same_words, split_label, tidy
 from demur.core.reading.grammar import Kind
 from demur.core.reading.lexer import Token
 
@@ -104,7 +104,7 @@ class Marks:
         elif (kind := _MARKS.get(token.kind)) is not None:
             self._close()
             self._last = [*self._last[-1:], self._begin(kind, token)]
-        elif self._last and token.kind in _LIKE_TEXT:
+        elif self._last and (token.kind in _LIKE_TEXT or (token.kind is Kind.FENCE and self._in_element)):
             self._text(self._last[-1], token.raw)
         elif token.kind is Kind.FENCE:
             self._fence()
@@ -131,10 +131,26 @@ class Marks:
         return mark.label if mark else ""
 
     @property
+    def answer_in_code(self) -> bool:
+        """Whether that answer stands in inline code, and is meant as it is written."""
+        mark = self._mark(Kind.ANSWER)
+        return mark is not None and "`" in mark.value and in_code(mark.value.strip("*_ .")) is not None
+
+    @property
+    def answer_quoted(self) -> bool:
+        """Whether that answer stands in code, in quotes or behind a `>`."""
+        mark = self._mark(Kind.ANSWER)
+        return mark is not None and mark.quoted
+
+    @property
     def confidence(self) -> Mark | None:
         """What was stated for that answer, as written."""
         mark = self._mark(Kind.CONFIDENCE)
         return mark if mark and mark.value else None
+
+    @property
+    def _in_element(self) -> bool:
+        return bool(self._last) and self._last[-1].open and self._last[-1].element
 
     @property
     def in_code(self) -> bool:

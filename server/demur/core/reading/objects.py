@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 from demur.core.reading.labels import LABELS, Labels
 
 _MOST_OBJECTS, _LONGEST_LITERAL = 16, 10_000
-_STRING_OR_KEY = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'|([A-Za-z_$][\w$]*+)(?=\s{0,8}:)")
+_STRING_KEY_FRACTION = re.compile(
+    r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'|([A-Za-z_$][\w$]*+)(?=\s{0,8}:)|(?<=[\s:])(\d{1,9}\s?/\s?\d{1,9})(?=\s{0,8}[,}])"
+)
 _ESCAPE = re.compile(
     r"\\(?:[\"\\/]|u[0-9a-fA-F]{4}"
     r"|(?P<tex>[bf](?=[a-zA-Z])|n(?=(?:eq?|u|abla|ot|eg|mid)(?![a-zA-Z]))"
@@ -66,7 +68,7 @@ def _with_tex(text: str) -> str:
 
 def _nearly_json(text: str) -> Any:
     """As Python or JavaScript writes one."""
-    quoted = _STRING_OR_KEY.sub(lambda match: f'"{match[1]}"' if match[1] else match[0], text)
+    quoted = _STRING_KEY_FRACTION.sub(lambda match: f'"{match[1] or match[2]}"' if match.lastindex else match[0], text)
     for form in (text, quoted, re.sub(r"\b(?:null|undefined|NaN)\b", "None", quoted)):
         try:
             return ast.literal_eval(form)

@@ -3,7 +3,7 @@
 import re
 
 from demur.core.answers import Completion, Contract, Mode
-from demur.core.reading.dress import last_boxed, tidy, unwrapped_markup
+from demur.core.reading.dress import last_boxed, same_words, tidy, unwrapped_markup
 from demur.core.reading.events import Event, Reset, Visible
 from demur.core.reading.grammar import Kind
 from demur.core.reading.labels import LABELS, Labels
@@ -13,7 +13,7 @@ from demur.core.reading.numbers import read_probability
 from demur.core.reading.objects import in_json
 from demur.core.reading.passing import said_in_passing
 from demur.core.reading.scales import label_scale
-from demur.core.reading.sentences import said_to_be
+from demur.core.reading.sentences import said_to_be, without_quotes
 from demur.core.reading.turns import RunOn
 from demur.core.reading.unlabelled import after_hashes, answer_behind, best_guess, in_table, last_part
 from demur.core.reading.values import value_of
@@ -174,7 +174,10 @@ class ResponseReader:
     def _unlabelled(self, stretch: Stretch, answer: str | None, stated: str | None) -> tuple[str | None, str | None]:
         """Lenient: what was said without its label, in the forms that other people's models were seen to use."""
         label = stretch.marks.answer_label
-        if answer is not None and not (answer.isalnum() and stated is not None):
+        if answer is not None and stretch.marks.answer_quoted:
+            own = tidy(said_to_be(without_quotes("".join(stretch.raw)), self._labels), "lenient")
+            answer, stated = (answer, stated) if own is None or same_words(own, answer) else (own, None)
+        if answer is not None and not stretch.marks.answer_in_code and not (answer.isalnum() and stated is not None):
             answer, stated = self._beside(answer, stated, label)
         if answer is not None and stated is not None and '"' not in label:
             return answer, stated

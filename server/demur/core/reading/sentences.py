@@ -18,6 +18,10 @@ _AT_START = re.compile(
 _SENTENCE_ENDS = re.compile(
     r"[.!](?=\s|[\"”']?$)|。|,? (?:because|since|as|so|and I|but)\b|[;,] (?:I|with|which)\b|[，；]"
 )
+_QUOTED_LINES = re.compile(r"^[ \t]{0,8}>[^\n]*", re.MULTILINE)
+_FENCED = re.compile(
+    r"^[ \t]{0,3}(`{3}|~{3})[^\n]*\n(?:(?![ \t]{0,3}\1)[^\n]*\n)*+(?:[ \t]{0,3}\1[^\n]*)?", re.MULTILINE
+)
 _DENIED = (
     r"(?!not\b|un|nicht|kein|pas\b|non\b|no\b|não\b|niet\b|geen\b|nie\b|не\b|不|没|無|ない|descono|inconn|sconosc"
     r"|onbekend|niezna|неизв|belirsiz)"
@@ -41,6 +45,11 @@ def named(answer: str) -> str | None:
     return None if match is None else _to_sentence_end(match[1])
 
 
+def without_quotes(text: str) -> str:
+    """`text` without lines behind a `>` and without blocks of code."""
+    return _QUOTED_LINES.sub("", _FENCED.sub("", text))
+
+
 def any_of(phrases: Iterable[str]) -> str:
     """A pattern for all of them, the longest first."""
     return "(?:" + "|".join(sorted(map(re.escape, phrases), key=len, reverse=True)) + ")"
@@ -62,7 +71,6 @@ def _other_languages(labels: Labels) -> re.Pattern[str]:
 
 @cache
 def _amid_a_line(labels: Labels) -> re.Pattern[str]:
-    return re.compile(
-        rf"[.!?;,:)。！？；，：、][ \t]{{0,3}}{any_of(labels.answer)}[ \t]{{0,2}}[:：][ \t]{{0,3}}([^\n]{{1,200}})",
-        re.IGNORECASE,
-    )
+    begins = r"(?<!^[0-9])(?<!^[0-9][0-9])[.!?;,:)。！？；，：、][ \t]{0,3}"  # not the number of an item
+    label = rf"{any_of(labels.answer)}[ \t]{{0,2}}[:：][ \t]{{0,3}}"
+    return re.compile(rf"{begins}{label}([^\n]{{1,200}})", re.IGNORECASE | re.MULTILINE)

@@ -44,7 +44,7 @@ def value_of(answer: str, labels: Labels, code: bool = False) -> Value:
     answer = _without_labels(answer, labels)
     if _PLACEHOLDER.fullmatch(answer):
         return Value(None)
-    if answer.startswith("{") and (pair := in_json(answer, labels)):
+    if answer.startswith(("{", "```")) and (pair := in_json(answer, labels)):
         return Value(tidy(pair.answer, "lenient"), pair.stated)
     if (dollar := _DOLLAR.fullmatch(answer)) is not None:
         return Value(dollar[1])
