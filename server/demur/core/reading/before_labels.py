@@ -17,7 +17,7 @@ ITEM = r"(?:[0-9]{1,2}(?:[.)、]|\ufe0f?\u20e3))"
 _TO_AN_ANSWER = """so, thus, therefore, hence, finally, lastly, now, in conclusion, in summary, to conclude, to sum up,
     to summarize, as a result, okay, ok"""
 _EITHER = """still, actually, wait, hmm, and, but, overall, on reflection, upon reflection, on second thought,
-    on second thoughts, correction"""
+    on second thoughts"""
 LEADING_TO_ANSWER = tuple(word.strip() for word in _TO_AN_ANSWER.split(","))
 """What is worked out so is an answer; a probability so is one too, and no confidence."""
 LEADING = (*LEADING_TO_ANSWER, *(word.strip() for word in _EITHER.split(",")))
@@ -40,4 +40,4 @@ def before_labels(to_answer: str, either: str, anything: str) -> str:
 
 WRAPPING = re.compile(rf"{_WRAPPED}(?:{ITEM}{_WRAPPED})?+", re.IGNORECASE)
 BEGINS_WRAPPING = re.compile(r"[0-9]{0,2}\ufe0f?|</?\w{0,8}(?:[ ][^<>\n]{0,20})?", re.ASCII)
-BEGINS_BEHIND_LEADING = re.compile(rf"[,:;.!…–—-]{{0,3}}[ \t]{{0,3}}|{_BEHIND_LEADING}{_DRESSED}{{0,4}}+")
+BEGINS_BEHIND_LEADING = re.compile(rf"{_BEHIND_LEADING}{_DRESSED}{{0,4}}+|[,:;.!…–—-]{{0,3}}[ \t]{{0,3}}")

@@ -98,14 +98,14 @@ _SCALE = (
     rf"|[ \t,]{{1,2}}out of[ \t]{_TOP}|[ \t]on an?[ \t]{_TOP})"
 )
 """The scale that a label names without brackets: Confidence in %, Confidence /100, Confidence from 0 to 10."""
-_REMARK = r"(?:[(\[（][^()\[\]（）\n]{1,40}[)\]）])?"
+_REMARK = r"(?:[(\[（](?!/?(?:think|inst|eos|bos|pad)\])[^()\[\]（）<◁\n]{1,40}[)\]）])?"
 """What a label may say in brackets before its colon: the scale, above all."""
 _FENCE = r"[ \t]{0,3}(?:`{3,12}[^`<\n]{0,64}|~{3,12}[^<\n]{0,64})"
 _BEGINS_FENCE = re.compile(r"[ \t]{0,3}(?:`{0,2}|~{0,2})|" + _FENCE)
 _SPACE = r"\s{0,8}"
 _CHUNK = 20
 _UNDERLINE = r"[ \t]{0,4}(?:\r?\n[ \t]{0,3}(?:={0,40}|-{0,40})[ \t]{0,4}\r?)?"
-_BETWEEN = rf"(?:[^:：=\n]{{0,70}}(?:[:：=]{_AFTER})?|{_UNDERLINE})"
+_BETWEEN = rf"(?:[^:：=\n]{{0,70}}(?:[:：=]{_AFTER}[ \t]{{0,16}}\r?)?|{_UNDERLINE})"
 _VALUE = r"(?:\"[^\"<>\n]{0,64}\"|'[^'<>\n]{0,64}'|[^\s<>\"']{0,64})"
 _PART_OF_VALUE = r"(?:\"[^\"<>\n]{0,64}\"?|'[^'<>\n]{0,64}'?|[^\s<>\"']{0,64})"
 
@@ -280,6 +280,7 @@ def _strict_label(kind: Kind, words: Iterable[str]) -> str:
 def _label(kind: Kind, words: str) -> str:
     colon = rf"{DECOR}{{0,8}}{_REMARK}{DECOR}{{0,8}}[:：=]"
     heading = rf"(?:(?<=[#*_>])|(?<=[#*_] )){words}(?:[*_ \t#]|{MARKUP}){{0,6}}(?=\r?\n)"
+    plain = r"(?<![#*_>])(?<![#*_>] )"  # what is a heading already needs no line under it
     underline = r"[ \t]{0,4}\r?\n[ \t]{0,3}(?:={3,40}|-{3,40})[ \t]{0,4}(?=\r?\n)"
     match kind:
         case Kind.SOLUTION:  # alone on its line, or straight before the first tag
@@ -289,9 +290,9 @@ def _label(kind: Kind, words: str) -> str:
         case Kind.THOUGHT_SAID | Kind.RESPONSE_SAID:
             return rf"{words}[*_]{{0,3}}[:：]{_AFTER}"
         case Kind.CONFIDENCE:
-            return rf"(?(led)(?!)){words}(?:{_SCALE}?{colon}{_AFTER}|{underline})|(?(led)(?!)){heading}"
+            return rf"(?(led)(?!))(?:{words}{_SCALE}?{colon}{_AFTER}|{plain}{words}{underline}|{heading})"
         case _:
-            return rf"{words}(?:{colon}{_AFTER}|{underline})|{heading}"
+            return rf"{words}{colon}{_AFTER}|{plain}{words}{underline}|{heading}"
 
 
 def _claim_tags() -> dict[str, str]:

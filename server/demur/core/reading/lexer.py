@@ -58,7 +58,7 @@ class Lexer:
         tokens: list[Token] = []
         position = at = 1
         limit = len(buffer)
-        glued = self._glued(buffer)
+        glued = self._glued(buffer, final)
         body, self._ahead = self._body(buffer), []
         while match := self._next(buffer, at, position, body, glued):
             kind = _KINDS[match.lastgroup or "SPECIAL"]
@@ -109,11 +109,12 @@ class Lexer:
         found = self._ahead[0]
         return glued[-1] if not found or glued[-1].start() <= found.start() else found
 
-    def _glued(self, buffer: str) -> list[re.Match[str]]:
-        """Headers whose special tokens a decoder dropped, the last first."""
+    def _glued(self, buffer: str, final: bool) -> list[re.Match[str]]:
+        """Headers whose special tokens a decoder dropped, the last first; at the end, what follows still decides."""
         if not self._grammar.lenient:
             return []
         found = list(GLUED.finditer(buffer, 1))[::-1] if "assistant" in buffer else []
+        found = found if final or not found or found[0].end() < len(buffer) else found[1:]
         first = GLUED_AT_START.match(buffer, 1) if self._fresh else None
         return [*found, first] if first else found
 
@@ -149,6 +150,7 @@ class Lexer:
         line = buffer.rfind("\n", 0, cut) + 1
         if self._grammar.lenient and line > 1 and not buffer[line:cut].strip("=- \t\r"):
             above = buffer.rfind("\n", 0, line - 1) + 1  # the line above may be a heading that is underlined
+            above = max(above, position) if self._begins_line else above
             if position <= above and self._may_become_label(buffer, above, cut):
                 return above
         line = max(line, position) if self._begins_line else line

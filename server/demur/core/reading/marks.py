@@ -17,6 +17,7 @@ _MARKS = {
 _IN_ELEMENT = (Kind.ANSWER_OPEN, Kind.CONFIDENCE_OPEN)
 _LIKE_TEXT = frozenset({Kind.TEXT, Kind.TURN, Kind.THOUGHT_SAID, Kind.RESPONSE_SAID})
 _ITEM = re.compile(r"[^\w<]{0,16}(?:<\w+>)?[^\w<]{0,4}([0-9]{1,2})(?:[.)、]|\ufe0f?\u20e3)")
+_UNDERLINE = re.compile(r"={3,}|-{3,}")
 _LONGEST_BLOCK = 4000
 """Characters: a display formula or a box that is longer was never closed."""
 
@@ -210,6 +211,9 @@ class Marks:
         if self._mode == "strict":
             return True
         if not value:
+            return False
+        if _UNDERLINE.fullmatch(value) and not mark.label.rstrip().endswith((":", "：", "=")):
+            mark.parts.clear()  # of a heading
             return False
         mark.first_line = mark.first_line or len(mark.parts)
         return mark.kind is Kind.CONFIDENCE or len(value) > _LONGEST_BLOCK or not is_unfinished(value)

@@ -68,7 +68,8 @@ class Segments:
     def _look_at(self, token: Token) -> None:
         if token.kind is not Kind.TEXT or not token.raw.isspace():
             self._last = token.kind
-            self._has_passed = self._has_passed or (self._region is Kind.TEXT and token.kind not in _ACTS)
+            passes = self._region is Kind.TEXT and self._header is None and token.kind not in _ACTS
+            self._has_passed = self._has_passed or passes
 
     def finish(self) -> Iterator[Token]:
         """A tag that stands for an answer, with a confidence behind it and nothing else, was the answer."""
@@ -143,7 +144,9 @@ class Segments:
         else:
             self._other_speaks()
         if rest:
-            yield from self._take(Token(Kind.TEXT, rest))
+            behind = Token(Kind.TEXT, rest)
+            self._look_at(behind)
+            yield from self._take(behind)
 
     def _speak(self) -> Iterator[Token]:
         if self._region is not Kind.TEXT or self._passed:
