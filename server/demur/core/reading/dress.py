@@ -162,7 +162,8 @@ def _without_markup(bare: str) -> str:
     """Ends of HTML elements that began before the answer, and breaks; an answer that is nothing else keeps them."""
     if "<" not in bare:
         return bare
-    plain = _MARKUP_AT_START.sub("", bare, count=1)
+    start = _MARKUP_AT_START.match(bare)
+    plain = bare[start.end() :] if start else bare
     end = _MARKUP_AT_END.search(plain)
     if end is not None and (end[1] is None or f"<{end[1].lower()}" not in plain.lower()):
         plain = plain[: end.start()]

@@ -60,7 +60,11 @@ class Lexer:
         limit = len(buffer)
         glued = self._glued(buffer, final)
         body, self._ahead = self._body(buffer), []
-        while match := self._next(buffer, at, position, body, glued):
+        while match := (
+            self._next(buffer, at, position, body, glued)
+            if glued or self._begins_line or self._quote
+            else body.search(buffer, at - (buffer[at - 1] == "\n"))
+        ):
             kind = _KINDS[match.lastgroup or "SPECIAL"]
             open_ended = match.end() == len(buffer) and not final
             if kind in QUOTABLE and buffer[match.start() - 1] == "`":

@@ -12,6 +12,7 @@ _MOST_OBJECTS, _LONGEST_LITERAL = 16, 10_000
 _STRING_KEY_FRACTION = re.compile(
     r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'|([A-Za-z_$][\w$]*+)(?=\s{0,8}:)|(?<=[\s:])(\d{1,9}\s?/\s?\d{1,9})(?=\s{0,8}[,}])"
 )
+_BEGINS_OBJECT = re.compile(r"\{\s{0,40}(?:\"[^\"\n]{0,80}\"|'[^'\n]{0,80}'|[A-Za-z_$][\w$]{0,40})\s{0,8}:")
 _ESCAPE = re.compile(
     r"\\(?:[\"\\/]|u[0-9a-fA-F]{4}"
     r"|(?P<tex>[bf](?=[a-zA-Z])|n(?=(?:eq?|u|abla|ot|eg|mid)(?![a-zA-Z]))"
@@ -47,7 +48,7 @@ def _objects(text: str) -> Iterator[Mapping[Any, Any]]:
         if start < 0:
             return
         found = _decoded(decoder, text, start)
-        if found is None and 0 < end - start <= _LONGEST_LITERAL:
+        if found is None and 0 < end - start <= _LONGEST_LITERAL and _BEGINS_OBJECT.match(text, start):
             found = _nearly_json(text[start:end])
         if isinstance(found, dict):
             yield found

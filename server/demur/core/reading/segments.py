@@ -39,37 +39,31 @@ class Segments:
         self.thought: list[str] = []
         """What was kept back, as written."""
         self._passed: list[str] = []  # of the final text so far, in case it turns out to be thought
-        self._has_passed = False  # whether any of it is more than space
+        self._blank = 0  # how many of these are known to be but space
         self._region = Kind.TEXT  # TEXT: final, THINK_OPEN: thought, END: nobody reads it
         self._header: list[str] | None = None  # behind <|channel|> or <|im_start|>: who speaks, and where
         self._to_line_end = False
         self._said_thought = False  # "Here is my thought process:" stood there
         self._over = False  # somebody else spoke after the final text: what follows is another turn
         self._tag_as_answer: list[Token] | None = None  # a tag straight behind an answer's label, and what follows
-        self._last = Kind.TEXT
+        self._labelled = False  # an answer's label stood there, and nothing behind it yet
 
     def take(self, token: Token) -> Iterable[Token]:
         """What of the final text is certain with this token."""
         if token.kind in _ACTS or self._region is not Kind.TEXT or self._header is not None or self._tag_as_answer:
             return self._take_marker(token)
         self._passed.append(token.raw)  # as nearly always
-        if token.kind is not self._last or not self._has_passed:
-            self._look_at(token)
+        if self._labelled or token.kind is Kind.ANSWER:
+            self._labelled = token.kind is Kind.ANSWER or token.raw.isspace()
         return (token,)
 
     def _take_marker(self, token: Token) -> Iterator[Token]:
-        if token.kind in _MARKERS and self._region is Kind.TEXT and self._last is Kind.ANSWER:
+        if token.kind in _MARKERS and self._region is Kind.TEXT and self._labelled:
             self._tag_as_answer = []
         if self._tag_as_answer is not None:
             self._tag_as_answer.append(token)
-        self._look_at(token)
+        self._labelled = False
         yield from self._take(token)
-
-    def _look_at(self, token: Token) -> None:
-        if token.kind is not Kind.TEXT or not token.raw.isspace():
-            self._last = token.kind
-            passes = self._region is Kind.TEXT and self._header is None and token.kind not in _ACTS
-            self._has_passed = self._has_passed or passes
 
     def finish(self) -> Iterator[Token]:
         """A tag that stands for an answer, with a confidence behind it and nothing else, was the answer."""
@@ -116,7 +110,7 @@ class Segments:
         elif name in THOUGHT_ENDS or name == _GLUED_FINAL:
             yield from self._answer(opened=self._region is Kind.THINK_OPEN)
         elif name in _GLUED_THOUGHT:
-            if self._region is Kind.TEXT and self._has_passed:
+            if self._region is Kind.TEXT and self._has_passed():
                 yield from self._answer(opened=False)
             self._think()
         elif name == CHANNEL or name in ROLES:
@@ -144,17 +138,21 @@ class Segments:
         else:
             self._other_speaks()
         if rest:
-            behind = Token(Kind.TEXT, rest)
-            self._look_at(behind)
-            yield from self._take(behind)
+            yield from self._take(Token(Kind.TEXT, rest))
 
     def _speak(self) -> Iterator[Token]:
         if self._region is not Kind.TEXT or self._passed:
             yield from self._answer(opened=True)
 
     def _other_speaks(self) -> None:
-        self._over = self._over or self._has_passed
+        self._over = self._over or self._has_passed()
         self._region = Kind.END
+
+    def _has_passed(self) -> bool:
+        """Whether any of the final text so far is more than space."""
+        while self._blank < len(self._passed) and not self._passed[self._blank].strip():
+            self._blank += 1
+        return self._blank < len(self._passed)
 
     def _think(self) -> None:
         if self._region is Kind.TEXT:
@@ -170,7 +168,7 @@ class Segments:
             yield BREAK
         else:
             self.thought += self._passed
-            self._passed, self._has_passed = [], False
+            self._passed, self._blank = [], 0
             yield VOID
 
 

@@ -39,7 +39,7 @@ class Value(NamedTuple):
 
 def value_of(answer: str, labels: Labels, code: bool = False) -> Value:
     """What a tidied answer says. `code`: it stood in code, and is meant as it is written."""
-    if len(answer) > _LONGEST or code:
+    if len(answer) > _LONGEST or code or answer.isalnum():
         return Value(answer)
     answer = _without_labels(answer, labels)
     if _PLACEHOLDER.fullmatch(answer):
