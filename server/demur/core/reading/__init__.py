@@ -86,9 +86,15 @@ class Reader:
         return events + last, completion
 
     def _take(self, tokens: list[Token]) -> list[Event]:
-        if self._segments is None:
-            return [event for token in tokens for event in self._reader.take(token)]
-        return [e for token in tokens for final in self._segments.take(token) for e in self._reader.take(final)]
+        segments, take = self._segments, self._reader.take
+        events: list[Event] = []
+        for token in tokens:
+            if segments is None:
+                events += take(token)
+            else:
+                for final in segments.take(token):
+                    events += take(final)
+        return events
 
 
 def read(

@@ -82,7 +82,7 @@ class Lexer:
             tokens.append(self._token(kind, match, buffer[start : match.end()]))
             position = at = match.end()
             self._begins_line = kind in BEGINS_LINE
-        cut = len(buffer) if final else min(limit, self._safe_cut(buffer, position))
+        cut = len(buffer) if final else min(limit, self._safe_cut(buffer, position, body is self._grammar.body))
         if cut > position:
             tokens.append(Token(Kind.TEXT, buffer[position:cut]))
             self._begins_line = False
@@ -92,7 +92,9 @@ class Lexer:
 
     def _plain(self, buffer: str, final: bool) -> list[Token]:
         """Text in which no structure begins, as most pieces of a stream are."""
-        cut = len(buffer) if final else self._before_glued(buffer, 1)
+        cut = len(buffer)
+        if not final and (buffer[-1] == "a" or "as" in buffer):
+            cut = self._before_glued(buffer, 1)
         self._before, self._carry = buffer[cut - 1], buffer[cut:]
         return [Token(Kind.TEXT, buffer[1:cut])] if cut > 1 else []
 
@@ -141,11 +143,12 @@ class Lexer:
         late = match["late"] if kind is Kind.EXPLANATION_END and self._grammar.lenient else None
         return Token(kind, raw, _unquote(late))
 
-    def _safe_cut(self, buffer: str, position: int) -> int:
+    def _safe_cut(self, buffer: str, position: int, has_tags: bool) -> int:
         """The first place from which on the buffer could still turn into a label or a tag."""
         cut = self._before_glued(buffer, position)
         starts, partial = self._grammar.starts[self._quote], self._grammar.partial
-        start = starts.search(buffer, max(position, cut - LONGEST_TAG), cut)
+        near = max(position, cut - LONGEST_TAG)
+        start = starts.search(buffer, near, cut) if has_tags or self._quote else None
         while start:
             if partial.match(buffer, start.start()):
                 cut = start.start()

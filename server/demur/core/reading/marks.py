@@ -45,7 +45,7 @@ class Mark:
     @property
     def item(self) -> str | None:
         """The number of the item of a list that its label stands in."""
-        match = _ITEM.match(self.label)
+        match = None if self.label[:1].isalpha() else _ITEM.match(self.label)
         return match[1] if match else None
 
 

@@ -79,7 +79,7 @@ class ResponseReader:
             told = self._visible.length > 0
             self._begin()
             return [Reset("reasoning_ended")] if told else []
-        if self._run_on.takes(token, self._stretch):
+        if (token.kind is Kind.TURN or self._run_on.began) and self._run_on.takes(token, self._stretch):
             return []
         if token.kind is Kind.BREAK:
             return self._next_stretch()
@@ -173,11 +173,13 @@ class ResponseReader:
 
     def _unlabelled(self, stretch: Stretch, answer: str | None, stated: str | None) -> tuple[str | None, str | None]:
         """Lenient: what was said without its label, in the forms that other people's models were seen to use."""
-        label = stretch.marks.answer_label
-        if answer is not None and stretch.marks.answer_quoted:
+        label, quoted = stretch.marks.answer_label, stretch.marks.answer_quoted
+        if answer is not None and stated is not None and label[:1].isalpha() and answer.isalnum() and not quoted:
+            return answer, stated  # as nearly always
+        if answer is not None and quoted:
             own = tidy(said_to_be(without_quotes("".join(stretch.raw)), self._labels), "lenient")
             answer, stated = (answer, stated) if own is None or same_words(own, answer) else (own, None)
-        if answer is not None and not stretch.marks.answer_in_code and not (answer.isalnum() and stated is not None):
+        if answer is not None and not stretch.marks.answer_in_code:
             answer, stated = self._beside(answer, stated, label)
         if answer is not None and stated is not None and '"' not in label:
             return answer, stated

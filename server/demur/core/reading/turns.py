@@ -36,25 +36,23 @@ class RunOn:
     def __init__(self, labels: Labels) -> None:
         self._labels = labels
         self._behind: list[Token] = []
+        self.began = False
         self._looked = 0
         self._all_belongs = False
         self.follows_short_answer = False
         """Whether the text before it is the answer, without a label."""
-
-    @property
-    def began(self) -> bool:
-        return bool(self._behind)
 
     def takes(self, token: Token, said: Said) -> bool:
         """Whether this token is no part of the answer."""
         if not self._behind and not (token.kind is Kind.TURN and not self._all_belongs and self._opens(token, said)):
             return False
         self._behind.append(token)
+        self.began = True
         return True
 
     def belongs(self, said: Said) -> list[Token]:
         """All that was kept, if a final answer follows where none was called final before."""
-        behind, self._behind = self._behind, []
+        behind, self._behind, self.began = self._behind, [], False
         final = any(token.kind is Kind.ANSWER and "final" in token.raw.lower() for token in behind)
         if not final or self.follows_short_answer or "final" in said.marks.answer_label.lower():
             return []
