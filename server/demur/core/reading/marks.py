@@ -61,7 +61,7 @@ class Pairing:
     confidence: Mark | None = None
     _ahead: bool = False
     _waiting: Mark | None = None  # a confidence whose answer is still to come
-    _listed: bool = False
+    _listed: bool = False  # answers under several numbers stood there
 
     def add(self, mark: Mark) -> None:
         if mark.kind is Kind.CONFIDENCE:
@@ -172,7 +172,9 @@ class Marks:
         if element or self._mode == "strict":
             return Mark(kind, element, token.raw, self._in_fence)
         label, opening = split_label(token.raw)
-        quoted = self._in_fence or label.lstrip().startswith(">") or label.count('"') % 2 == 1
+        quoted = self._in_fence
+        if not quoted and not label[:1].isalpha():
+            quoted = label.lstrip().startswith(">") or label.count('"') % 2 == 1
         return Mark(kind, element, label, quoted, [opening] * bool(opening))
 
     def _mark(self, kind: Kind) -> Mark | None:
@@ -212,7 +214,7 @@ class Marks:
             return True
         if not value:
             return False
-        if _UNDERLINE.fullmatch(value) and not mark.label.rstrip().endswith((":", "：", "=")):
+        if value[0] in "=-" and _UNDERLINE.fullmatch(value) and not mark.label.rstrip().endswith((":", "：", "=")):
             mark.parts.clear()  # of a heading
             return False
         mark.first_line = mark.first_line or len(mark.parts)
@@ -233,9 +235,11 @@ class Marks:
             return
         mark = self._last[-1]
         mark.open = False
-        if mark.first_line and is_unfinished(mark.value):  # the block never ended: its first line is all there is
+        value = mark.value
+        if mark.first_line and is_unfinished(value):  # the block never ended: its first line is all there is
             del mark.parts[mark.first_line :]
-        if mark.value or self._mode == "strict":
+            value = mark.value
+        if self._mode == "strict":
             self._read[mark.kind] = mark
-        if mark.value:
+        elif value:
             (self._quoted if mark.quoted else self._plain).add(mark)
