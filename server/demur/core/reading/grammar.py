@@ -278,7 +278,7 @@ def _strict_label(kind: Kind, words: Iterable[str]) -> str:
 
 
 def _label(kind: Kind, words: str) -> str:
-    colon = rf"{DECOR}{{0,8}}{_REMARK}{DECOR}{{0,8}}[:：=]"
+    colon = rf"{DECOR}{{0,8}}(?:{MARKUP})?{_REMARK}{DECOR}{{0,8}}[:：=]"
     heading = rf"(?:(?<=[#*_>])|(?<=[#*_] )){words}(?:[*_ \t#]|{MARKUP}){{0,6}}(?=\r?\n)"
     plain = r"(?<![#*_>])(?<![#*_>] )"  # what is a heading already needs no line under it
     underline = r"[ \t]{0,4}\r?\n[ \t]{0,3}(?:={3,40}|-{3,40})[ \t]{0,4}(?=\r?\n)"
@@ -286,7 +286,10 @@ def _label(kind: Kind, words: str) -> str:
         case Kind.SOLUTION:  # alone on its line, or straight before the first tag
             return rf"{words}{colon}{_AFTER}[ \t]{{0,16}}(?:\r?\n|(?=<))"
         case Kind.TURN:
-            return rf"{words}(?:[ \t]?[0-9]{{1,3}})?[*_\]]{{0,3}}[:：]{_AFTER}|user[ \t]{{0,4}}(?=\r?\n)"
+            numbered = (
+                rf"(?<=[#*])[ ]?{words}[ ]?[0-9]{{1,3}}[*_]{{0,2}}(?=\r?\n)|(?<=[#*] ){words}[ ]?[0-9]{{1,3}}(?=\r?\n)"
+            )
+            return rf"{words}(?:[ \t]?[0-9]{{1,3}})?[*_\]]{{0,3}}[:：]{_AFTER}|user[ \t]{{0,4}}(?=\r?\n)|{numbered}"
         case Kind.THOUGHT_SAID | Kind.RESPONSE_SAID:
             return rf"{words}[*_]{{0,3}}[:：]{_AFTER}"
         case Kind.CONFIDENCE:

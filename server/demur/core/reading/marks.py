@@ -103,6 +103,8 @@ class Marks:
             if self._last:
                 self._text(self._last[-1], token.raw)
         elif (kind := _MARKS.get(token.kind)) is not None:
+            if self._in_element and self._last[-1].kind is Kind.CONFIDENCE:
+                self._last[-1].parts.clear()  # it was broken off
             self._close()
             self._last = [*self._last[-1:], self._begin(kind, token)]
         elif self._last and (token.kind in _LIKE_TEXT or (token.kind is Kind.FENCE and self._in_element)):

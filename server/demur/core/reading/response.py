@@ -1,6 +1,7 @@
 """The response and explicit-risk contracts: free reasoning, then labelled last lines."""
 
 import re
+from functools import cache
 
 from demur.core.answers import Completion, Contract, Mode
 from demur.core.reading.dress import last_boxed, same_words, tidy, unwrapped_markup
@@ -13,7 +14,7 @@ from demur.core.reading.numbers import read_probability
 from demur.core.reading.objects import in_json
 from demur.core.reading.passing import said_in_passing
 from demur.core.reading.scales import label_scale
-from demur.core.reading.sentences import said_to_be, without_quotes
+from demur.core.reading.sentences import any_of, said_to_be, without_quotes
 from demur.core.reading.turns import RunOn
 from demur.core.reading.unlabelled import after_hashes, answer_behind, best_guess, in_table, last_part
 from demur.core.reading.values import value_of
@@ -21,12 +22,9 @@ from demur.core.reading.values import value_of
 _ANSWERS = {Kind.ANSWER, Kind.ANSWER_OPEN}
 _CONFIDENCES = {Kind.CONFIDENCE, Kind.CONFIDENCE_OPEN}
 _IDK = re.compile(r"<?\s*idk\s*>?|i (?:do not|don't|don’t) know", re.IGNORECASE)
-_BESIDE = re.compile(
-    r"[\s;,.…(|\[/*_-]{0,8}\b(?:my )?(?:confidence|certainty|probability)(?: (?:level|score))?[*_\s]{0,3}[:=]\s{0,3}"
-    r"([^\n]{1,60})$",
-    re.IGNORECASE | re.MULTILINE,
-)
-_BESIDE_HINT = re.compile(r"(?:confidence|certainty|probability)\b", re.IGNORECASE)
+_SEPARATOR = r"[\s;,.…(|\[/*_。；，-]{0,8}"
+_LONGEST_BESIDE = 300
+_MARKUP_OPENED = re.compile(r"(?:\s{0,4}<(?:br\s?/?|b|i|em|strong|p|span|div)>){1,4}$", re.IGNORECASE)
 _BARE = re.compile(r"(?:0?\.\d{1,6}|[01]\.0{1,6}|\d{1,3}\s?%)", re.ASCII)
 _IN_BRACKETS = re.compile(
     r"\s{0,4}[(\[][^()\[\]\n]{0,40}(?:sure|confiden|certain|probab)[^()\[\]\n]{0,40}[)\]][\s.]{0,4}$", re.IGNORECASE
@@ -196,9 +194,10 @@ class ResponseReader:
             answer = tidy(last_boxed(raw) or after_hashes(raw) or said_to_be(raw, self._labels), "lenient")
         text = self._visible.text[stretch.start :] if stretch is self._stretch else raw
         lines = [line for line in text.split("\n") if line.strip()] if answer is None else []
+        lines = [] if lines and lines[0].lstrip().startswith("{") else lines  # an object that is not understood
         if stated is None and len(lines) == 2 and _BARE.fullmatch(lines[1].strip()):
             stated = lines.pop()
-        if stated is None and len(lines) == 1 and (match := _beside(lines[0])):
+        if stated is None and len(lines) == 1 and (match := _beside(lines[0], self._labels)):
             stated = match[1]
         aside = said_in_passing(raw) if stated is None else None
         if aside is not None:
@@ -208,7 +207,7 @@ class ResponseReader:
                 rest = rest if rest != lines[0] else (raw[: aside.start] + raw[aside.end :]).strip()
                 lines = [rest or lines[0]]
         if stated is not None and len(lines) == 1:  # a short answer all by itself, and a confidence
-            beside = _beside(lines[0])
+            beside = _beside(lines[0], self._labels)
             answer = tidy(lines[0][: beside.start()] if beside else lines[0], "lenient")
         return answer, stated
 
@@ -220,8 +219,8 @@ class ResponseReader:
             answer = both_answer or answer
         stated = stated or both
         found: str | None = answer
-        if match := _beside(answer):
-            found, stated = tidy(answer[: match.start()], "lenient"), stated or match[1]
+        if match := _beside(answer, self._labels):
+            found, stated = tidy(_MARKUP_OPENED.sub("", answer[: match.start()]), "lenient"), stated or match[1]
         if found is not None and stated is None and (match := _IN_BRACKETS.search(found)):
             aside = said_in_passing(match[0])
             if aside is not None:
@@ -232,8 +231,18 @@ class ResponseReader:
         return value.answer, stated or value.stated
 
 
-def _beside(line: str) -> re.Match[str] | None:
-    return _BESIDE.search(line) if _BESIDE_HINT.search(line) else None
+def _beside(line: str, labels: Labels) -> re.Match[str] | None:
+    """A label for the confidence near the end of a line, and what stands behind it."""
+    return _confidence_beside(labels).search(line, max(0, len(line) - _LONGEST_BESIDE))
+
+
+@cache
+def _confidence_beside(labels: Labels) -> re.Pattern[str]:
+    begins = r"(?:\b|(?<=[\u3000-\u9fff]))"
+    return re.compile(
+        rf"{_SEPARATOR}{begins}(?:my )?{any_of(labels.confidence)}[*_\s]{{0,3}}[:=：]\s{{0,3}}([^\n]{{1,60}})$",
+        re.IGNORECASE | re.MULTILINE,
+    )
 
 
 def _scale_of(label: str) -> float | None:

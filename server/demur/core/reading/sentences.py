@@ -23,7 +23,7 @@ _FENCED = re.compile(
     r"^[ \t]{0,3}(`{3}|~{3})[^\n]*\n(?:(?![ \t]{0,3}\1)[^\n]*\n)*+(?:[ \t]{0,3}\1[^\n]*)?", re.MULTILINE
 )
 _DENIED = (
-    r"(?!not\b|un|nicht|kein|pas\b|non\b|no\b|não\b|niet\b|geen\b|nie\b|не\b|不|没|無|ない|descono|inconn|sconosc"
+    r"(?!not\b|un|项|項|nicht|kein|pas\b|non\b|no\b|não\b|niet\b|geen\b|nie\b|не\b|不|没|無|ない|descono|inconn|sconosc"
     r"|onbekend|niezna|неизв|belirsiz)"
 )
 _ENDINGS = re.compile(r"(?:です|である|となります|だ|になります|입니다|이다|입니다|है|'?(?:dir|dır|dur|dür|tir|tır))$")

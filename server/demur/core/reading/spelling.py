@@ -57,7 +57,7 @@ _LATEX = tuple(
     )
 )
 _HTML_TAG = re.compile(
-    r"</?(?:b|i|u|em|strong|span|code|mark|font|small|big|br|p|div|sup|sub)(?:\s[^<>]{0,80})?/?>", re.I
+    r"</?(?:b|i|u|em|strong|span|code|mark|font|small|big|br|p|div|sup|sub|li|ul|ol|h[1-6])(?:\s[^<>]{0,80})?/?>", re.I
 )
 _STRUCK = re.compile(
     r"~~[^~\n]{1,60}~~|<(s|del|strike)>[^<>\n]{1,60}</\1>|\\(?:x?cancel|sout|st)\s?\{[^{}\n]{1,60}\}", re.I

@@ -17,6 +17,7 @@ TURN_ENDS = frozenset(
         "endoftext",
         "end_of_text",
         "eot",
+        "eom",
         "eod",
         "eos",
         "eos_token",
@@ -37,8 +38,8 @@ SPEAKERS = frozenset({"assistant", "chatbot_token", "bot", "/inst"})
 """The model's own words follow."""
 OTHERS = frozenset({"user", "human", "system", "tool", "observation", "user_token", "system_token", "inst"})
 """The words of somebody else follow."""
-THOUGHT_BEGINS = frozenset({"start_thinking", "begin_of_thought", "start_action"})
-THOUGHT_ENDS = frozenset({"end_thinking", "end_of_thought", "end_action"})
+THOUGHT_BEGINS = frozenset({"start_thinking", "begin_of_thought", "start_action", "think"})
+THOUGHT_ENDS = frozenset({"end_thinking", "end_of_thought", "end_action", "/think"})
 DROPPED = frozenset(
     [
         "end_header_id",
@@ -64,7 +65,7 @@ DROPPED = frozenset(
 """These end a header, if one is open, and are no text."""
 
 PIPED = TURN_ENDS | ROLES | {CHANNEL} | (SPEAKERS | OTHERS) - {"/inst"} | THOUGHT_BEGINS | THOUGHT_ENDS | DROPPED
-ANGLED = ("start_of_turn", "end_of_turn", "end_of_utterance", "eos", "bos", "pad", "s", "/s")
+ANGLED = ("start_of_turn", "end_of_turn", "end_of_utterance", "eos", "eos_token", "bos", "pad", "s", "/s")
 BRACKETED = ("inst", "/inst", "eos", "bos", "pad")
 
 THOUGHTS = ("think", "thinking", "thought", "thoughts", "reasoning", "scratchpad", "reflection")
@@ -109,7 +110,7 @@ RESPONSE_SAID = frozenset(
 TURNS = frozenset(
     [
         *("question", "new question", "next question", "q", "problem", "new problem", "next problem", "exercise"),
-        *("instruction", "instructions", "human", "user", "student", "assistant"),
+        *("instruction", "instructions", "human", "user", "student", "assistant", "input", "example", "task"),
         *("frage", "question suivante", "pregunta", "domanda", "pergunta", "vraag", "pytanie", "soru", "вопрос"),
         *("问题", "問題", "问", "質問", "질문", "문제", "السؤال", "प्रश्न"),
     ]

@@ -23,7 +23,8 @@ _FILLER = (
 )
 _PLACEHOLDER = re.compile(
     rf"[\[<{{(]{{1,2}}(?=[^\]>}})]*\b(?:{_NOUN})\b)\s*{_FILLER}(?:[\s_/-]{{1,3}}{_FILLER}){{0,8}}\s*[\]>}})]{{1,2}}"
-    rf"|\$\{{?(?:ANSWER|LETTER|YOUR_ANSWER|FINAL_ANSWER|VALUE|NUMBER)\}}?|\.{{3,}}|…|_{{3,}}|\[(?:X|ANSWER|\.\.\.|…)\]",
+    rf"|\$\{{?(?:ANSWER|LETTER|YOUR_ANSWER|FINAL_ANSWER|VALUE|NUMBER)\}}?|\.{{3,}}|…|_{{3,}}|\[(?:X|ANSWER|\.\.\.|…)\]"
+    r"|(?-i:YOUR[_ ](?:FINAL[_ ])?ANSWER(?:[_ ]HERE)?)",
     re.IGNORECASE,
 )
 _DOLLAR = re.compile(r"\$([A-Z])")
