@@ -1,9 +1,10 @@
 """Completion text -> answer, confidence, claims, or why not. One reader serves whole texts and streams.
 
-`grammar` knows labels (`labels`, by language) and tags, `lexer` cuts the text into tokens, `segments` tells final text
-from thought (`templates` has the special tokens). `response` and `claims` turn tokens into what a person sees and what
-was stated: `marks` pairs labelled values, `unlabelled` and `passing` find the others, `dress` takes off what stands
-around an answer. `numbers` reads a confidence: `spelling` first, then `quantities`.
+`grammar` knows labels (`labels`, by language; `before_labels`) and `tags` (`templates` has the special tokens), `lexer`
+cuts the text into tokens, `segments` tells final text from thought. `response` and `claims` turn tokens into what a
+person sees and what was stated: `marks` pairs labelled values, `turns` ends where a model goes on after its answer;
+`objects`, `sentences`, `unlabelled` and `passing` find what has no label, `values` and `dress` take off what is no part
+of an answer. `numbers` reads a confidence: `spelling` first, then `scales` and `quantities`.
 """
 
 import re

@@ -23,16 +23,21 @@ from demur.core.reading.before_labels import (
 )
 from demur.core.reading.labels import LABELS as SPOKEN
 from demur.core.reading.labels import STRICT, Labels
-from demur.core.reading.templates import (
-    ANGLED,
-    ASIDES,
-    BRACKETED,
-    PIPED,
-    RESPONSE_SAID,
-    THOUGHT_SAID,
-    THOUGHTS,
-    TURNS,
+from demur.core.reading.tags import (
+    PART_OF_VALUE,
+    SPACE,
+    beginning,
+    claim_beginning,
+    claim_tags,
+    element,
+    explanation_end,
+    optional,
+    specials,
+    template_beginnings,
+    thoughts,
 )
+from demur.core.reading.templates import RESPONSE_SAID, THOUGHT_SAID, TURNS
+from demur.core.reading.tries import any_case, any_of
 
 LONGEST_LABEL = 360
 LONGEST_TAG = 400
@@ -102,17 +107,9 @@ _REMARK = r"(?:[(\[（](?!/?(?:think|inst|eos|bos|pad)\])[^()\[\]（）<◁\n]{1
 """What a label may say in brackets before its colon: the scale, above all."""
 _FENCE = r"[ \t]{0,3}(?:`{3,12}[^`<\n]{0,64}|~{3,12}[^<\n]{0,64})"
 _BEGINS_FENCE = re.compile(r"[ \t]{0,3}(?:`{0,2}|~{0,2})|" + _FENCE)
-_SPACE = r"\s{0,8}"
-_CHUNK = 20
 _UNDERLINE = r"[ \t]{0,4}(?:\r?\n[ \t]{0,3}(?:={0,40}|-{0,40})[ \t]{0,4}\r?)?"
 _BETWEEN = rf"(?:[^:：=\n]{{0,70}}(?:[:：=]{_AFTER}[ \t]{{0,16}}\r?)?|{_UNDERLINE})"
-_VALUE = r"(?:\"[^\"<>\n]{0,64}\"|'[^'<>\n]{0,64}'|[^\s<>\"']{0,64})"
-_PART_OF_VALUE = r"(?:\"[^\"<>\n]{0,64}\"?|'[^'<>\n]{0,64}'?|[^\s<>\"']{0,64})"
-
-
 _TAG_OPENS = "<[◁"
-
-
 _LEADING = re.compile("|".join(sorted(map(re.escape, LEADING), key=len, reverse=True)), re.IGNORECASE)
 
 
@@ -174,24 +171,24 @@ def grammar(contract: Contract, mode: Mode, labels: Labels = SPOKEN) -> Grammar:
     tags: dict[str, str] = {}
     beginnings: list[str] = []
     if contract == "claims":
-        tags |= _claim_tags()
-        beginnings += [_claim_beginning(), _beginning("</", "Confidence")]
+        tags |= claim_tags()
+        beginnings += [claim_beginning(), beginning("</", "Confidence")]
     elif lenient:
-        tags |= _element("ANSWER", "answer") | _element("CONFIDENCE", "confidence")
-        beginnings += [_beginning(f"<{slash}", name) for name in ("answer", "confidence") for slash in ("", "/")]
+        tags |= element("ANSWER", "answer") | element("CONFIDENCE", "confidence")
+        beginnings += [beginning(f"<{slash}", name) for name in ("answer", "confidence") for slash in ("", "/")]
     if lenient:
-        tags |= _thoughts() | _specials()
-        beginnings += _template_beginnings()
+        tags |= thoughts() | specials()
+        beginnings += template_beginnings()
     if contract == "claims":
-        late = _optional(*"value", _SPACE, "=", _SPACE, _PART_OF_VALUE, _SPACE, "/") if lenient else ""
-        beginnings.append(rf"[\"']{_SPACE}{late}")
+        late = optional(*"value", SPACE, "=", SPACE, PART_OF_VALUE, SPACE, "/") if lenient else ""
+        beginnings.append(rf"[\"']{SPACE}{late}")
     flags = re.IGNORECASE if lenient else re.NOFLAG
     opens = _TAG_OPENS if lenient else "<"
     fences = lenient and contract != "claims"
     lines = _labels(phrases, lenient) + (rf"|(?P<FENCE>{_FENCE})(?=\r?\n|\Z)" if fences else "")
     # A thought may break off inside a quote: the solution begins all the same.
     heading = _labels({k: words for k, words in phrases.items() if k is Kind.SOLUTION}, lenient)
-    ends = {quote: {quote: _explanation_end(lenient), opens: _one_of(tags), "\n": heading} for quote in "\"'"}
+    ends = {quote: {quote: explanation_end(lenient), opens: _one_of(tags), "\n": heading} for quote in "\"'"}
     words = frozenset(word for some in phrases.values() for word in some)
     leading = frozenset(word[:end] for word in LEADING for end in range(len(word) + 1)) if lenient else frozenset[str]()
     return Grammar(
@@ -208,7 +205,7 @@ def grammar(contract: Contract, mode: Mode, labels: Labels = SPOKEN) -> Grammar:
         {quote: re.compile(f"[{re.escape(opens + quote)}]") for quote in ("", '"', "'")},
         opens,
         frozenset(word[:end] for word in words for end in range(len(word) + 1)) | leading,
-        re.compile(_any_of(words) + (_BETWEEN if lenient else r"[ \t\r:]*"), flags),
+        re.compile(any_of(words) + (_BETWEEN if lenient else r"[ \t\r:]*"), flags),
         fences,
     )
 
@@ -220,38 +217,6 @@ def _phrases(labels: Labels, contract: Contract) -> dict[Kind, frozenset[str]]:
     if labels is STRICT:
         return found
     return found | {Kind.TURN: TURNS, Kind.THOUGHT_SAID: THOUGHT_SAID, Kind.RESPONSE_SAID: RESPONSE_SAID}
-
-
-def _any_of(words: Iterable[str], fold: bool = False) -> str:
-    """One pattern for all of them, longest first, that branches character by character: hundreds cost like a few."""
-    by_first: dict[str, set[str]] = {}
-    for word in words:
-        by_first.setdefault(word[:1], set()).add(word[1:])
-    optional = by_first.pop("", None) is not None
-    branches = [(_cases(c) if fold else re.escape(c)) + _any_of(rest, fold) for c, rest in sorted(by_first.items())]
-    if fold and len(branches) > 2 * _CHUNK:
-        branches = _in_chunks(branches, sorted(by_first))
-    return f"(?:{'|'.join(branches)}){'?' * optional}" if branches else ""
-
-
-def _in_chunks(branches: list[str], firsts: list[str]) -> list[str]:
-    """Alternatives by the dozen, so that most of them are passed over together."""
-    chunks: list[str] = []
-    for start in range(0, len(branches), _CHUNK):
-        some = slice(start, start + _CHUNK)
-        known = "".join(_cases(first).strip("[]") for first in firsts[some])
-        chunks.append(f"(?=[{known}])(?:{'|'.join(branches[some])})")
-    return chunks
-
-
-def _cases(character: str) -> str:
-    upper = character.upper()
-    return f"[{character}{upper}]" if len(upper) == 1 and upper != character else re.escape(character)
-
-
-def _any_case(words: Iterable[str]) -> str:
-    """The same in any case, spelled out: the engine passes over a branch whose first character is not there."""
-    return f"(?-i:{_any_of(words, fold=True)})"
 
 
 def _by_first(rest: Mapping[str, str]) -> str:
@@ -267,14 +232,14 @@ def _one_of(patterns: Mapping[str, str]) -> str:
 def _labels(phrases: Mapping[Kind, Iterable[str]], lenient: bool) -> str:
     if not lenient:
         return f"(?:{_one_of({kind.name: _strict_label(kind, words) for kind, words in phrases.items()})})"
-    found = {kind.name: _label(kind, _any_case(words)) for kind, words in phrases.items()}
-    anything = _any_case([*LEADING, *(word for words in phrases.values() for word in words)])
-    either = _any_case(word for word in LEADING if word not in LEADING_TO_ANSWER)
-    return before_labels(_any_case(LEADING_TO_ANSWER), either, anything) + f"(?:{_one_of(found)})"
+    found = {kind.name: _label(kind, any_case(words)) for kind, words in phrases.items()}
+    anything = any_case([*LEADING, *(word for words in phrases.values() for word in words)])
+    either = any_case(word for word in LEADING if word not in LEADING_TO_ANSWER)
+    return before_labels(any_case(LEADING_TO_ANSWER), either, anything) + f"(?:{_one_of(found)})"
 
 
 def _strict_label(kind: Kind, words: Iterable[str]) -> str:
-    return f"{_any_of(words)}:" + (r"[ \t]{0,16}(?:\r?\n)" if kind is Kind.SOLUTION else "")
+    return f"{any_of(words)}:" + (r"[ \t]{0,16}(?:\r?\n)" if kind is Kind.SOLUTION else "")
 
 
 def _label(kind: Kind, words: str) -> str:
@@ -296,76 +261,3 @@ def _label(kind: Kind, words: str) -> str:
             return rf"(?(led)(?!))(?:{words}{_SCALE}?{colon}{_AFTER}|{plain}{words}{underline}|{heading})"
         case _:
             return rf"{words}{colon}{_AFTER}|{plain}{words}{underline}|{heading}"
-
-
-def _claim_tags() -> dict[str, str]:
-    # `value` is usually unquoted, and the explanation may hold any character: its quote ends it, a tag
-    # or a `Solution:` line if that never comes.
-    value = rf"\s{{1,8}}value{_SPACE}={_SPACE}(?P<value>{_VALUE})"
-    opening = rf"Confidence(?:{value})?(?:\s{{0,8}}/?>|\s{{0,8}}text{_SPACE}={_SPACE}(?P<quote>[\"']))"
-    return {"CLAIM_OPEN": opening, "CLAIM_CLOSE": rf"/Confidence{_SPACE}>"}
-
-
-def _explanation_end(lenient: bool) -> str:
-    late = rf"(?:value{_SPACE}={_SPACE}(?P<late>{_VALUE}){_SPACE})?/?" if lenient else ""
-    return rf"(?P<EXPLANATION_END>{_SPACE}{late}>)"
-
-
-def _thoughts() -> dict[str, str]:
-    """`<think>` and its kin, `<mm:think>`, `[THINK]`, `◁think▷`."""
-    spaced = r"(?:[a-z][\w-]{0,12}:)?"
-    names = rf"(?:{spaced}{_any_of(THOUGHTS)}{_SPACE}>|think[\]▷])"
-    asides = rf"{_any_of(ASIDES)}{_SPACE}>"
-    return {
-        "THINK_OPEN": rf"(?:{names}|\|channel>{_SPACE}thought|{asides})",
-        "THINK_CLOSE": rf"(?:/{names}|channel\|>|/{asides})",
-    }
-
-
-def _specials() -> dict[str, str]:
-    piped = rf"[|｜]{_any_of(_spelled(PIPED))}[|｜]>"
-    return {"SPECIAL": rf"(?:{piped}|{_any_of(ANGLED)}>|{_any_of(BRACKETED)}\])"}
-
-
-def _spelled(names: Iterable[str]) -> set[str]:
-    return {spelled for name in names for spelled in (name, name.replace("_", "▁"))}
-
-
-def _template_beginnings() -> list[str]:
-    """The beginnings of thoughts' tags and of special tokens."""
-    names = [f"{slash}{name}" for name in (*THOUGHTS, *ASIDES) for slash in ("", "/")]
-    tags = [_beginning("<", name) for name in (*names, *ANGLED)]
-    square = [rf"\[{_optional(*name)}" for name in BRACKETED]
-    other = [rf"[\[◁]{_optional(*slash, *'think')}" for slash in ("", "/")]
-    return [
-        *tags,
-        *square,
-        *other,
-        rf"</?[a-z][\w-]{{0,12}}(?::(?:{'|'.join(_optional(*name, _SPACE) for name in THOUGHTS)}))?",
-        r"<[|｜][\w▁/]{0,24}[|｜]?",
-        "<" + _optional(*"channel", r"\|"),
-        rf"<\|channel>{_SPACE}{_optional(*'thought')}",
-    ]
-
-
-def _element(kind: str, name: str) -> dict[str, str]:
-    return {f"{kind}_OPEN": rf"{name}{_SPACE}>", f"{kind}_CLOSE": rf"/{name}{_SPACE}>"}
-
-
-def _beginning(bracket: str, name: str) -> str:
-    return bracket[0] + _optional(*bracket[1:], *name, _SPACE)
-
-
-def _claim_beginning() -> str:
-    text = (*"text", _SPACE, "=", _SPACE)
-    valued = (r"\s{1,8}", *"value", _SPACE, "=", _SPACE, _PART_OF_VALUE, _SPACE)
-    after_name = rf"(?:{_optional(*valued, *text)}|{_optional(_SPACE, *text)}|{_optional(*valued, '/')}|{_SPACE}/?)"
-    return "<" + _optional(*"Confidence", after_name)
-
-
-def _optional(*atoms: str) -> str:
-    """Any beginning of the sequence of atoms: a(?:b(?:c)?)? made optional as a whole."""
-    nested = ""
-    for atom in reversed(atoms):
-        nested = f"(?:{atom}{nested})?"
-    return nested
