@@ -24,6 +24,8 @@ _CONFIDENCES = {Kind.CONFIDENCE, Kind.CONFIDENCE_OPEN}
 _IDK = re.compile(r"<?\s*idk\s*>?|i (?:do not|don't|don’t) know", re.IGNORECASE)
 _SEPARATOR = r"[\s;,.…(|\[/*_。；，-]{0,8}"
 _LONGEST_BESIDE = 300
+_LONGEST_CORRECTION = 3
+"""Words."""
 _MARKUP_OPENED = re.compile(r"(?:\s{0,4}<(?:br\s?/?|b|i|em|strong|p|span|div)>){1,4}$", re.IGNORECASE)
 _BARE = re.compile(r"(?:0?\.\d{1,6}|[01]\.0{1,6}|\d{1,3}\s?%)", re.ASCII)
 _IN_BRACKETS = re.compile(
@@ -219,6 +221,9 @@ class ResponseReader:
             answer = both_answer or answer
         stated = stated or both
         found: str | None = answer
+        if "correction" in label.lower() and len(answer.split()) > _LONGEST_CORRECTION:  # a remark, not an answer
+            found = tidy(said_to_be(answer, self._labels), "lenient")
+            return found, stated
         if match := _beside(answer, self._labels):
             found, stated = tidy(_MARKUP_OPENED.sub("", answer[: match.start()]), "lenient"), stated or match[1]
         if found is not None and stated is None and (match := _IN_BRACKETS.search(found)):

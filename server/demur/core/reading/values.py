@@ -11,8 +11,9 @@ from demur.core.reading.passing import said_in_passing
 from demur.core.reading.sentences import any_of, named, said_to_be
 
 _ECHO = re.compile(
-    r"[*_\s]*(?:let(?:'s| us| me|’s) (?:think|work|solve|go|break|reason|start|first)"
-    r"|(?:think(?:ing)? )?step by step)\b",
+    r"[*_\s]*(?:let(?:'s| us| me|’s) (?:think|work|solve|go|break|reason|start|first)\b(?=[^\n.]{0,40}\b"
+    r"(?:step by step|step-by-step|this (?:out|through|down|step)|through|carefully|problem|question)\b)"
+    r"|(?:think(?:ing)? )?step by step\b)",
     re.IGNORECASE,
 )
 """The prompt's invitation to think, which base models repeat where the answer should stand."""
