@@ -4,7 +4,7 @@ import importlib
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
@@ -12,6 +12,9 @@ import demur
 from demur.cli_options import key_option
 from demur.core.answers import Aggregation
 from demur.core.contracts import CONTRACTS
+
+if TYPE_CHECKING:
+    from demur.core.reading.labels import Labels
 
 main = typer.Typer(
     help="Answers with calibrated confidence: serve a model, ask it, evaluate it.",
@@ -95,6 +98,10 @@ def serve(
         Literal["on_demand", "at_start", "off"] | None,
         typer.Option(help="When the critic of a model that has one is loaded. (default: on_demand)"),
     ] = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="More words that announce an answer or a confidence; TOML or JSON."),
+    ] = None,
     allow_withheld: Annotated[
         bool | None, typer.Option(help="Let callers see withheld text. (default: on a loopback address only)")
     ] = None,
@@ -127,6 +134,7 @@ def serve(
         "upstreams": upstream,
         "manifest": manifest,
         "force_contract": force_contract,
+        "labels": labels,
         "critic": critic,
         "allow_withheld": allow_withheld,
         "keys_file": keys_file,
@@ -151,6 +159,10 @@ def parse(
             metavar="TOP", min=1, help="What the prompt asked for: 100 for 0 to 100. (default: a probability)"
         ),
     ] = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="More words for labels, TOML or JSON: answer = [...], confidence = [...]."),
+    ] = None,
 ) -> None:
     """Read answer, confidence and claims out of any model output, and print them as JSON.
 
@@ -158,6 +170,9 @@ def parse(
     """
     from demur.core.reading import detect_contract, read
 
+    if strict and labels is not None:
+        fail("--labels is for the lenient mode: the trained form, which --strict takes, has its own labels", 2)
+    table = _labels_of(labels)
     text = _text_of(source)
     found = read(
         text,
@@ -165,6 +180,7 @@ def parse(
         "strict" if strict else "lenient",
         aggregation=aggregation,
         scale=scale,
+        labels=table,
         thought_counts=True,
     )
     claims = [
@@ -179,6 +195,17 @@ def parse(
         "problems": found.problems,
     }
     typer.echo(json.dumps(reading, ensure_ascii=False))
+
+
+def _labels_of(path: Path | None) -> "Labels":
+    from demur.core.reading.labels import LABELS
+    from demur.label_file import read_labels
+    from demur.named_file import FileError
+
+    try:
+        return LABELS if path is None else read_labels(path)
+    except FileError as error:
+        fail(f"--labels: {error}", 2)
 
 
 def _text_of(source: str) -> str:

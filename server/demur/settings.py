@@ -8,7 +8,9 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from demur.core.reading.labels import LABELS, Labels
 from demur.fields import KeyOf
+from demur.label_file import read_labels
 from demur.serving.engines import ENGINES
 
 Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -69,6 +71,9 @@ class Settings(BaseSettings):
         default="auto",
         description="Force the output form by structured outputs; auto: unless the model is calibrated.",
     )
+    labels: Annotated[Labels, NoDecode] = Field(
+        default=LABELS, description="A file of more words that announce an answer or a confidence, TOML or JSON."
+    )
     critic: Literal["on_demand", "at_start", "off"] = Field(
         default="on_demand", description="When the critic of a model that has one is loaded, if at all."
     )
@@ -128,6 +133,11 @@ class Settings(BaseSettings):
             return json.loads(given)
         except RecursionError:
             raise ValueError("the JSON is nested too deeply") from None
+
+    @field_validator("labels", mode="before")
+    @classmethod
+    def _read(cls, given: object) -> object:
+        return read_labels(Path(given)) if isinstance(given, (str, Path)) else given
 
     @field_validator("allowed_hosts", mode="before")
     @classmethod

@@ -126,3 +126,21 @@ def test_what_names_no_answer(text: str) -> None:
 def test_longer_words_are_no_labels(text: str) -> None:
     found = read(f"Well.\n{text}", "response")
     assert (found.answer, found.confidence) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("<b>Answer:</b> Rome<br>", "Rome"),
+        ("<b>Answer: Rome</b>", "Rome"),
+        ("<p>Answer: <i>Rome</i></p>", "Rome"),
+        ("Answer: <b>Rome</b>", "Rome"),
+        ("Answer: x <b>and</b> y", "x <b>and</b> y"),
+        ("Answer: <br>", "<br>"),
+        ("Answer: </b>", "</b>"),
+        ("Answer: `<b>Rome</b>`", "<b>Rome</b>"),
+        ("Answer: a < b", "a < b"),
+    ],
+)
+def test_html_around_an_answer_goes_and_html_in_it_stays(line: str, answer: str) -> None:
+    assert read(f"{line}\nConfidence: 0.9", "response").answer == answer

@@ -30,6 +30,12 @@ FRAGMENTS = [
         " score",
     ),
     *("<think>", "</think>", "<answer>", "</answer>", "<confidence>", "\\boxed{4}", "<IDK>", "<", "</", ">", '"', "{"),
+    *("Question: ", "Human:", "user\n", "assistantfinal", "assistantcommentary to=x", "analysis", "final", "assi", "a"),
+    *("1. ", "2) ", "\u2705 ", "<b>", "</b>", "So, ", "On reflection, ", "Correction: ", "\n====\n", "\n---\n", "----"),
+    *("Confidence in %: ", "Confidence /100: ", "Answer and Confidence: ", "Here is my response: ", "`", "```\n", "~~"),
+    *("[THINK]", "[/INST]", "[INST]", "<|im_start|>", "<|im_end|>", "<|user|>", "<|channel|>final<|message|>", "[EOS]"),
+    *("<tool_call>", "</tool_call>", "<mm:think>", "</mm:think>", "G1: x\n", "P1: 0.5\n", "#### 4", "the answer is 4"),
+    *("\u7b54\u6848\u662f", "I am 90% sure. ", "How sure am I? ", '{"answer": 4, "confidence": 0.5}', "| a | b |\n"),
     *("\n", "\r\n", "\n\n", " ", "**", "x < 3", "1", ".", "%", "\u00bd", "\U0001f600", "\x00", "\u202e", "-", ":", "="),
 ]
 outputs = st.lists(st.one_of(st.sampled_from(FRAGMENTS), st.text(max_size=4)), max_size=30).map("".join)
@@ -141,7 +147,11 @@ def mutate(text: str, rng: random.Random) -> str:
 
 
 @pytest.mark.parametrize(
-    "piece", ["<Confidence ", '<Confidence value=0.1 text="', "Answer: ", "\n", "**", "{", "</", '"']
+    "piece",
+    [
+        *("<Confidence ", '<Confidence value=0.1 text="', "Answer: ", "\n", "**", "{", "</", '"', "assi", "as", "<b>"),
+        *("1. ", "\n1. ", "\u2705", "So, ", "Answer\n---", "`<think>", "[", "Question", "Here is my response", "a"),
+    ],
 )
 @pytest.mark.parametrize("contract", CONTRACTS)
 def test_little_is_held_back(piece, contract):
@@ -200,3 +210,35 @@ def test_labels_and_tags_are_tokens():
     lexer = Lexer("claims", "strict")
     kinds = [token.kind for token in [*lexer.feed(well_formed("claims")), *lexer.close()]]
     assert kinds.count(Kind.CLAIM_OPEN) == kinds.count(Kind.EXPLANATION_END) == kinds.count(Kind.CLAIM_CLOSE) == 2
+
+
+HOSTILE = [
+    *("Answer: 4\n", "Answer:", "Confidence: 0.5\n", "**", "{", "{}", "<think>", "<think></think>", "</think>", "7"),
+    *("\\boxed{", "\\boxed{1}, ", '{"answer": 1}', '{"a":', '{"answer": "\\', "|", "| a | b |\n", "\n", " "),
+    *("Question:\n", "assistantfinal", "x.assistantanalysis", "as", "the answer is ", "`", "```\n", "#### 1\n"),
+    *("G1: a\nP1: 0.5\n", "1. Answer: x\n", '"Answer: x\n', "I am sure. ", "Answer\n---\n", "<|user|>\n<|assistant|>x"),
+    *("~~a", "<b>", "[", "So, ", "\u2705", "\\[", "Answer: \\[\n", "Answer: Answer: ", ", ", "> Answer: 1\n"),
+    '<Confidence value=0.1 text="a">b</Confidence>\n',
+]
+
+
+@pytest.mark.parametrize("contract", CONTRACTS)
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_a_long_output_is_read_in_the_time_its_length_takes(piece, contract):
+    """What was superlinear would take hours: each character of half a million may cost a microsecond or ten."""
+    completion = read(piece * (500_000 // len(piece)), contract)
+    assert completion.confidence is None or 0 <= completion.confidence <= 1
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_the_work_of_the_lexer_grows_with_the_length_alone(piece):
+    """In pieces of 64 characters, no more than one label or tag is looked at again with each piece."""
+    lexer, looked_at = Lexer("response", "lenient"), 0
+    text = piece * (20_000 // len(piece))
+    held = 0
+    for start in range(0, len(text), 64):
+        given = text[start : start + 64]
+        held += len(given) - sum(len(token.raw) for token in lexer.feed(given))
+        looked_at += len(given) + held
+    assert held <= LONGEST_TAG + 64
+    assert looked_at <= len(text) * (2 + LONGEST_TAG / 64)

@@ -132,3 +132,21 @@ def test_claims_of_a_thought_are_void() -> None:
     text = f"<think>Solution:\n{claim.format(0.1, 'no')}</think>Solution:\n{claim.format(0.9, 'yes')}Answer: 4"
     found = read(text, "claims")
     assert ([c.text for c in found.claims], found.confidence, found.answer) == (["yes"], 0.9, "4")
+
+
+def test_a_question_behind_the_answer_of_claims_ends_them() -> None:
+    claim = '<Confidence value={} text="a">{}</Confidence>\n'
+    text = f"Solution:\n{claim.format(0.9, 'mine')}Answer: 4\n\nQuestion: 5 + 5?\nSolution:\n{claim.format(0.1, 'no')}"
+    found = read(f"{text}Answer: 10", "claims")
+    assert ([c.text for c in found.claims], found.confidence, found.answer) == (["mine"], 0.9, "4")
+
+
+def test_what_follows_a_run_on_is_not_shown() -> None:
+    found = read("Two and two.\nAnswer: 4\nConfidence: 0.8\n\nQuestion: 5 + 5?\nFive.\nAnswer: 10", "response")
+    assert (found.text, found.answer, found.confidence) == ("Two and two.", "4", 0.8)
+
+
+def test_a_final_answer_behind_questions_to_oneself_counts() -> None:
+    text = "Question: the sum?\nAnswer: 3\nQuestion: twice that?\nAnswer: 6\nFinal answer: 6 apples\nConfidence: 0.7"
+    found = read(text, "response")
+    assert (found.answer, found.confidence) == ("6 apples", 0.7)

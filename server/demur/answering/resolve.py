@@ -7,6 +7,7 @@ from demur.answering.errors import InvalidRequest, NotAllowed, UnknownModel
 from demur.answering.params import RequestParams, UnresolvedRequest
 from demur.core.answers import Aggregation, Granularity
 from demur.core.contracts import CONTRACTS, Contract
+from demur.core.reading.labels import Labels
 from demur.core.stopping import Stopping
 from demur.engine.base import Message, Prompt, Sampling
 from demur.manifest import Manifest
@@ -24,6 +25,7 @@ class ResolvedRequest:
     risk_threshold: float
     aggregation: Aggregation
     confidence_source: str
+    labels: Labels
     samples: int
     selection: str
     stopping: Stopping
@@ -74,6 +76,7 @@ def resolve(
         risk_threshold=default_threshold(settings) if params.risk_threshold is None else params.risk_threshold,
         aggregation=_aggregation(params, contract, manifest),
         confidence_source=_confidence_source(params, contract, granularity),
+        labels=settings.labels,
         samples=params.samples,
         selection=params.selection,
         stopping=params.stopping,

@@ -1,9 +1,10 @@
 """Completion text -> answer, confidence, claims, or why not. One reader serves whole texts and streams.
 
-`grammar` knows labels (`labels`, by language) and tags, `lexer` cuts the text into tokens, `segments` tells final text
-from thought (`templates` has the special tokens). `response` and `claims` turn tokens into what a person sees and what
-was stated: `marks` pairs labelled values, `unlabelled` and `passing` find the others, `dress` takes off what stands
-around an answer. `numbers` reads a confidence: `spelling` first, then `quantities`.
+`grammar` knows labels (`labels`, by language; `before_labels`) and `tags` (`templates` has the special tokens), `lexer`
+cuts the text into tokens, `segments` tells final text from thought. `response` and `claims` turn tokens into what a
+person sees and what was stated: `marks` pairs labelled values, `turns` ends where a model goes on after its answer;
+`objects`, `sentences`, `unlabelled` and `passing` find what has no label, `values` and `dress` take off what is no part
+of an answer. `numbers` reads a confidence: `spelling` first, then `scales` and `quantities`.
 """
 
 import re
@@ -12,6 +13,7 @@ from dataclasses import replace
 from demur.core.answers import Aggregation, Completion, Contract, Mode
 from demur.core.reading.claims import ClaimsReader
 from demur.core.reading.events import ClaimRead, Delta, Event, Reset, fold
+from demur.core.reading.labels import LABELS, Labels
 from demur.core.reading.lexer import Lexer, Token
 from demur.core.reading.numbers import read_claim_value, read_probability
 from demur.core.reading.response import ResponseReader
@@ -48,12 +50,18 @@ class Reader:
         *,
         aggregation: Aggregation = "min",
         scale: float | None = None,
+        labels: Labels = LABELS,
     ) -> None:
-        """`scale` is the top of the scale that the prompt asked for, 100 for 0 to 100; None for a probability."""
-        self._lexer = Lexer(contract, mode)
+        """`scale` is the top of the scale that the prompt asked for, 100 for 0 to 100; None for a probability.
+
+        `labels` are the words that announce answers and confidences where the mode is lenient.
+        """
+        self._lexer = Lexer(contract, mode, labels)
         self._segments = Segments() if mode == "lenient" else None
         self._reader = (
-            ClaimsReader(mode, aggregation) if contract == "claims" else ResponseReader(contract, mode, scale)
+            ClaimsReader(mode, aggregation, labels)
+            if contract == "claims"
+            else ResponseReader(contract, mode, scale, labels)
         )
 
     @property
@@ -73,13 +81,21 @@ class Reader:
     def close(self) -> tuple[list[Event], Completion]:
         """The last events, and all that was read."""
         events = self._take(self._lexer.close())
+        if self._segments is not None:
+            events += [event for token in self._segments.finish() for event in self._reader.take(token)]
         last, completion = self._reader.finish()
         return events + last, completion
 
     def _take(self, tokens: list[Token]) -> list[Event]:
-        if self._segments is None:
-            return [event for token in tokens for event in self._reader.take(token)]
-        return [e for token in tokens for final in self._segments.take(token) for e in self._reader.take(final)]
+        segments, take = self._segments, self._reader.take
+        events: list[Event] = []
+        for token in tokens:
+            if segments is None:
+                events += take(token)
+            else:
+                for final in segments.take(token):
+                    events += take(final)
+        return events
 
 
 def read(
@@ -89,6 +105,7 @@ def read(
     *,
     aggregation: Aggregation = "min",
     scale: float | None = None,
+    labels: Labels = LABELS,
     thought_counts: bool = False,
 ) -> Completion:
     """Read a whole output at once; see `Reader`.
@@ -96,13 +113,13 @@ def read(
     With `thought_counts` an output that is nothing but private thought is read all the same, as a last resort, and
     marked with the problem `read_from_thought`. Serving never does that.
     """
-    reader = Reader(contract, mode, aggregation=aggregation, scale=scale)
+    reader = Reader(contract, mode, aggregation=aggregation, scale=scale, labels=labels)
     reader.feed(text)
     completion = reader.close()[1]
     nothing = completion.answer is None and not (completion.text or completion.claims)
     if not (thought_counts and nothing and reader.thought.strip()):
         return completion
-    thought = read(reader.thought, contract, mode, aggregation=aggregation, scale=scale)
+    thought = read(reader.thought, contract, mode, aggregation=aggregation, scale=scale, labels=labels)
     return replace(thought, problems=(*thought.problems, "read_from_thought"))
 
 

@@ -5,9 +5,11 @@ from demur.core.answers import Aggregation, Claim, Completion, Mode, Reading
 from demur.core.reading.dress import last_boxed, tidy
 from demur.core.reading.events import ClaimRead, Delta, Event, Reset, Visible
 from demur.core.reading.grammar import Kind
+from demur.core.reading.labels import LABELS, Labels
 from demur.core.reading.lexer import Token
 from demur.core.reading.marks import Marks
 from demur.core.reading.numbers import read_claim_value
+from demur.core.reading.values import value_of
 
 _TOLERATED = frozenset({"clipped"})
 
@@ -15,9 +17,12 @@ _TOLERATED = frozenset({"clipped"})
 class ClaimsReader:
     """Shows the solution as it comes. Claims close with their tag; a new `Solution:` line voids the ones before."""
 
-    def __init__(self, mode: Mode, aggregation: Aggregation, *, in_solution: bool = False) -> None:
+    def __init__(
+        self, mode: Mode, aggregation: Aggregation, labels: Labels = LABELS, *, in_solution: bool = False
+    ) -> None:
         self._mode: Mode = mode
         self._aggregation: Aggregation = aggregation
+        self._labels = labels
         self._in_solution = in_solution
         self._seen: list[Token] = []  # before any `Solution:` line, in case there never is one
         self._begin()
@@ -30,16 +35,24 @@ class ClaimsReader:
         self._open: _OpenClaim | None = None
         self._held: list[Token] = []  # from an answer line on: shown only if more of the solution follows
         self._stray = False
+        self._over = False  # another question follows the answer: nothing of it is read
 
     @property
     def running_confidence(self) -> float | None:
         return self._running.value
 
     def take(self, token: Token) -> list[Event]:
+        if token.kind is Kind.TEXT and not self._over:  # as nearly always
+            if self._in_solution:
+                return self._solution(token)
+            self._seen.append(token)
+            return []
         if token.kind is Kind.BREAK:
             return []
         if token.kind is Kind.VOID:
             return self._void()
+        if self._over:
+            return []
         if token.kind is Kind.SOLUTION:
             void = self._in_solution and (self._visible.length > 0 or bool(self._claims))
             self._in_solution, self._seen = True, []
@@ -68,7 +81,7 @@ class ClaimsReader:
 
     def _without_heading(self) -> tuple[list[Event], Completion]:
         """Lenient: with no `Solution:` line at all, the tags count wherever they stand."""
-        whole = ClaimsReader(self._mode, self._aggregation, in_solution=True)
+        whole = ClaimsReader(self._mode, self._aggregation, self._labels, in_solution=True)
         events = [event for token in self._seen for event in whole.take(token)]
         rest, completion = whole.finish()
         self._claims = whole._claims
@@ -79,6 +92,8 @@ class ClaimsReader:
     def _solution(self, token: Token) -> list[Event]:
         if self._open is not None:
             return self._in_claim(self._open, token)
+        if token.kind is Kind.TEXT and not self._held:
+            return self._prose(token.raw)
         match token.kind:
             case Kind.CLAIM_OPEN:
                 return self._flush() + self._start_claim(token)
@@ -90,11 +105,18 @@ class ClaimsReader:
             case Kind.CONFIDENCE:
                 self._hold(token)
                 return []
+            case Kind.TURN if self._answered():
+                self._over = True
+                return []
             case _:
                 if self._held:
                     self._hold(token)
                     return []
                 return self._prose(token.raw)
+
+    def _answered(self) -> bool:
+        self._marks.finish()
+        return bool(self._held) and self._marks.answer is not None
 
     def _hold(self, token: Token) -> None:
         self._marks.take(token)
@@ -117,6 +139,9 @@ class ClaimsReader:
         return self._visible.write("\n") if not self._visible.at_gap else []
 
     def _in_claim(self, claim: "_OpenClaim", token: Token) -> list[Event]:
+        if token.kind is Kind.TEXT and claim.explaining:
+            claim.explanation.append(token.raw)
+            return []
         if token.kind is Kind.CLAIM_OPEN:
             return [*self._end_claim(claim, "unclosed"), *self._solution(token)]
         if token.kind is Kind.CLAIM_CLOSE:
@@ -148,6 +173,8 @@ class ClaimsReader:
         answer = self._marks.answer
         if answer is None and self._mode == "lenient":
             answer = tidy(last_boxed(self._visible.text), self._mode)
+        elif answer is not None and self._mode == "lenient":
+            answer = value_of(answer, self._labels).answer
         stated = self._running if self._claims else aggregate([])
         problems = [*stated.problems, *self._form_problems(answer)]
         broken = [p for claim in self._claims for p in claim.problems if p not in _TOLERATED]

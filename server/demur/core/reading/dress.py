@@ -4,14 +4,29 @@ import json
 import re
 
 from demur.core.answers import Mode
+from demur.core.reading.spelling import without_struck
 
 _UNSEEN = "\u200b\u200e\u200f\ufeff"
 """Marks of direction and the like: they stand around words and are none of them."""
 _BOXED = re.compile(r"\\(?:boxed|fbox)\s{0,4}(?=\{)")
+_BOXED_BARE = re.compile(
+    r"\\(?:boxed|fbox)\s{0,4}(-?[0-9](?:[0-9.,]{0,30}[0-9])?(?![\w{])|[A-Z](?=[\s$.]*$))", re.MULTILINE
+)
+"""As TeX takes it: without braces."""
+_BETWEEN_BOXES = re.compile(
+    r"(?:[\s,;&$]|\\(?:[,;:! ()\[\]]|quad|qquad|text\s?\{\s*(?:and|or)\s*\})|\b(?:and|or|und|oder|et|ou|y|o|e)\b){1,40}"
+)
 _BLOCKS = ((re.compile(r"\\\["), re.compile(r"\\\]")), (re.compile(r"\\begin\{"), re.compile(r"\\end\{")))
 _DISPLAY = re.compile(r"\\\[(.*)\\\]|\$\$(.*)\$\$", re.DOTALL)
 _FENCED = re.compile(r"(`{3,}|~{3,})[^\n]*\n(.*?)\n?\s*\1?\s*", re.DOTALL)
-_EMPHASIS = ("**", "__", "``", "*", "_", "`")
+_EMPHASIS = ("**", "__", "*", "_")
+_QUOTES = {'"': '"', "“": "”", "„": "“", "«": "»", "「": "」", "『": "』", "‘": "’", "'": "'"}
+_MARKUP_AT_START = re.compile(r"\s*</(?:b|strong|em|i|u|span|font|mark|p|h[1-6])>\s*", re.IGNORECASE)
+_MARKUP_AT_END = re.compile(r"\s*<(?:br\s?/?|/(p|div|li|span|b|i|em|strong|h[1-6]))>\s*$", re.IGNORECASE)
+_MARKUP_AROUND = re.compile(
+    r"<(b|strong|em|i|u|span|p|div|mark|font)(?:\s[^<>]{0,60})?>(.*)</\1>", re.IGNORECASE | re.DOTALL
+)
+_CODE = re.compile(r"(`{1,2})(?!`)(.+?)(?<!`)\1", re.DOTALL)
 _DUNDER = re.compile(r"__[a-z][a-z0-9]*(?:_[a-z0-9]+)*__")
 _LABEL = re.compile(r"(.*[:：=])([ \t*_`]*)", re.DOTALL)
 _ABBREVIATED = re.compile(
@@ -31,9 +46,15 @@ def tidy(answer: str | None, mode: Mode, label: str = "") -> str | None:
         return None
     if mode == "strict":
         return answer.strip()
+    if answer.isalnum():
+        return answer
+    if "~~" in answer or "</" in answer or "\\" in answer:
+        answer = without_struck(answer) if without_struck(answer).strip(" ~*_") else answer
     bare = _quoted_in_json(answer.strip().strip(_UNSEEN).strip(), label)
     bare = _without_loose_ends(bare, label)
     for _ in range(8):
+        if (code := in_code(bare)) is not None:
+            return _without_boxes(code) or code
         plain = _unwrapped(bare)
         if plain == bare:
             break
@@ -41,8 +62,17 @@ def tidy(answer: str | None, mode: Mode, label: str = "") -> str | None:
     return bare or None
 
 
+def in_code(bare: str) -> str | None:
+    """What inline code around all of an answer holds: it is meant as it stands there."""
+    match = _CODE.fullmatch(bare.removesuffix(".") if bare.endswith("`.") else bare)
+    return match[2].strip() or None if match and match[1] not in match[2] else None
+
+
 def split_label(label: str) -> tuple[str, str]:
     """The label itself, and emphasis behind it that opens the value: of `Answer: **`, but not of `**Answer:** `."""
+    bare = label.rstrip()
+    if bare.endswith((":", "：", "=")):
+        return bare, ""
     match = _LABEL.fullmatch(label)
     if match is None:
         return label, ""
@@ -54,15 +84,32 @@ def split_label(label: str) -> tuple[str, str]:
 
 
 def last_boxed(text: str) -> str | None:
-    """What the last \\boxed{...} with balanced braces holds."""
+    """What the last \\boxed{...} with balanced braces holds; boxes with nothing but a comma between are a list."""
+    found: list[str] = []
+    start = len(text)
     for match in reversed(list(_BOXED.finditer(text))[-8:]):
-        if (end := _closing(text, match.end())) is not None:
-            return text[match.end() + 1 : end].strip()
-    return None
+        end = _closing(text, match.end())
+        if end is None:
+            continue
+        inside = text[match.end() + 1 : end].strip()
+        if found and not _is_list(text[end + 1 : start]):
+            break
+        if inside:
+            found, start = [inside, *found], match.start()
+    if found:
+        return found[0] if len(set(found)) == 1 else ", ".join(found)
+    bare = list(_BOXED_BARE.finditer(text))[-1:]
+    return bare[0][1] if bare else None
+
+
+def _is_list(between: str) -> bool:
+    return _BETWEEN_BOXES.fullmatch(between) is not None and any(c.isalpha() or c in ",;&" for c in between)
 
 
 def is_unfinished(value: str) -> bool:
     r"""Whether a value has opened a block that goes on: `\[`, `$$`, `\begin{...}`, a box."""
+    if "\\" not in value and "$$" not in value:
+        return False
     if any(len(opens.findall(value)) > len(closes.findall(value)) for opens, closes in _BLOCKS):
         return True
     if value.count("$$") % 2:
@@ -90,6 +137,10 @@ def _unwrapped(bare: str) -> str:
         return (display[1] if display[1] is not None else display[2]).strip()
     if (boxed := _without_boxes(bare)) is not None:
         return boxed
+    if (plain := _without_markup(bare)) != bare:
+        return plain
+    if len(bare) > 2 and _QUOTES.get(bare[0]) == bare[-1] and not {bare[0], bare[-1]} & set(bare[1:-1]):
+        return bare[1:-1].strip() or bare
     if not _DUNDER.fullmatch(bare):
         for marker in _EMPHASIS:
             inside = bare[len(marker) : -len(marker)]
@@ -99,6 +150,24 @@ def _unwrapped(bare: str) -> str:
     if bare.endswith((".", "。")) and not bare.endswith("..") and not _ABBREVIATED.search(bare[-12:]):
         return bare[:-1].rstrip()
     return bare
+
+
+def unwrapped_markup(answer: str) -> str:
+    """The text of an HTML element around all of an answer."""
+    around = _MARKUP_AROUND.fullmatch(answer) if answer.startswith("<") else None
+    return around[2].strip() or answer if around else answer
+
+
+def _without_markup(bare: str) -> str:
+    """Ends of HTML elements that began before the answer, and breaks; an answer that is nothing else keeps them."""
+    if "<" not in bare:
+        return bare
+    start = _MARKUP_AT_START.match(bare)
+    plain = bare[start.end() :] if start else bare
+    end = _MARKUP_AT_END.search(plain)
+    if end is not None and (end[1] is None or f"<{end[1].lower()}" not in plain.lower()):
+        plain = plain[: end.start()]
+    return plain.strip() or bare
 
 
 def _without_boxes(bare: str) -> str | None:
@@ -127,7 +196,7 @@ def _without_loose_ends(bare: str, label: str) -> str:
         if opened and bare.rstrip(". ").endswith(marker) and bare.count(marker) % 2 == 1:
             return bare.rstrip(". ").removesuffix(marker).rstrip()
     for marker in ("**", "``"):
-        if bare.count(marker) == 1 and bare.startswith(marker):
+        if bare.count(marker) == 1 and bare.startswith(marker) and bare.strip(marker):
             return bare.removeprefix(marker).lstrip()
     return bare
 

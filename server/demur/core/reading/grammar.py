@@ -11,11 +11,35 @@ from enum import Enum, auto
 from functools import cache
 
 from demur.core.answers import Contract, Mode
+from demur.core.reading.before_labels import (
+    BEGINS_BEHIND_LEADING,
+    BEGINS_WRAPPING,
+    DECOR,
+    LEADING,
+    LEADING_TO_ANSWER,
+    MARKUP,
+    WRAPPING,
+    before_labels,
+)
 from demur.core.reading.labels import LABELS as SPOKEN
 from demur.core.reading.labels import STRICT, Labels
-from demur.core.reading.templates import NAMES
+from demur.core.reading.tags import (
+    PART_OF_VALUE,
+    SPACE,
+    beginning,
+    claim_beginning,
+    claim_tags,
+    element,
+    explanation_end,
+    optional,
+    specials,
+    template_beginnings,
+    thoughts,
+)
+from demur.core.reading.templates import RESPONSE_SAID, THOUGHT_SAID, TURNS
+from demur.core.reading.tries import any_case, any_of
 
-LONGEST_LABEL = 160
+LONGEST_LABEL = 360
 LONGEST_TAG = 400
 
 
@@ -39,33 +63,54 @@ class Kind(Enum):
     """A chat template's own token, left in by an engine; `value` is its name."""
     FENCE = auto()
     """A line of three backticks or tildes: code begins or ends."""
+    TURN = auto()
+    """A line that opens another turn, or the next question, where an answer stands before it."""
+    THOUGHT_SAID = auto()
+    RESPONSE_SAID = auto()
+    """Lines that tell thought from the response in words."""
     VOID = auto()
     BREAK = auto()
     END = auto()
     """These three are no tokens of a text: see `segments`."""
 
+    __hash__ = object.__hash__  # there is one of each, and they are looked up for every token
 
-BEGINS_LINE = frozenset({Kind.THINK_OPEN, Kind.THINK_CLOSE, Kind.SPECIAL})
+
+BEGINS_LINE = frozenset(
+    [
+        *(Kind.THINK_OPEN, Kind.THINK_CLOSE, Kind.SPECIAL, Kind.TURN, Kind.RESPONSE_SAID),
+        *(Kind.ANSWER_CLOSE, Kind.CONFIDENCE_CLOSE),
+    ]
+)
 """What is written behind these stands at the start of a line."""
-OPEN_ENDED = frozenset({Kind.ANSWER, Kind.CONFIDENCE, Kind.FENCE})
+OPEN_ENDED = frozenset({Kind.ANSWER, Kind.CONFIDENCE, Kind.FENCE, Kind.TURN, Kind.RESPONSE_SAID, Kind.THOUGHT_SAID})
 """Emphasis or space after the colon belongs to these labels, so at the end of what there is they may still grow."""
+QUOTABLE = frozenset(
+    [
+        *(Kind.THINK_OPEN, Kind.THINK_CLOSE, Kind.SPECIAL),
+        *(Kind.ANSWER_OPEN, Kind.ANSWER_CLOSE, Kind.CONFIDENCE_OPEN, Kind.CONFIDENCE_CLOSE),
+    ]
+)
+"""Tags that somebody may also write about; in `code` they are no tags."""
 
-_DRESS = ' \t\r\u00a0\u202f\u200b\u200e\u200f\ufeff>#*_`~•./]"-'
-_DECOR = f"[{re.escape(_DRESS)}]"
-"""What may stand before a label, and between the label and its colon: markdown, and a quote or bracket left open."""
 _AFTER = r"[ \t*_`]{0,16}"
-_REMARK = r"(?:[(\[（][^()\[\]（）\n]{1,40}[)\]）])?"
+_PERCENT = r"(?:%|％|per ?cent(?:age)?\b|pct\b|prozent\b|pour ?cent(?:age)?\b|porcentaje\b|porcentagem\b)"
+_TOP = r"[0-9]{1,4}[ \t]?(?:%|point scale)?"
+_SPAN = rf"(?:0|1|0\.0|1\.0)[ \t]?%?[ \t]?(?:[-–—]|to|and)[ \t]?{_TOP}"
+_SCALE = (
+    rf"(?:[ \t]?/[ \t]?{_TOP}|[ \t,]{{0,2}}(?:(?:in|as|en|em)[ \t](?:an?[ \t])?)?{_PERCENT}"
+    rf"|[ \t,]{{1,2}}(?:(?:on|using)[ \t](?:an?|the)[ \t])?(?:scale[ \t])?(?:(?:of|from|between)[ \t])?{_SPAN}"
+    rf"|[ \t,]{{1,2}}out of[ \t]{_TOP}|[ \t]on an?[ \t]{_TOP})"
+)
+"""The scale that a label names without brackets: Confidence in %, Confidence /100, Confidence from 0 to 10."""
+_REMARK = r"(?:[(\[（](?!/?(?:think|inst|eos|bos|pad)\])[^()\[\]（）<◁\n]{1,40}[)\]）])?"
 """What a label may say in brackets before its colon: the scale, above all."""
-_FENCE = r"[ \t]{0,3}(?:`{3,12}[^`\n]{0,64}|~{3,12}[^\n]{0,64})"
+_FENCE = r"[ \t]{0,3}(?:`{3,12}[^`<\n]{0,64}|~{3,12}[^<\n]{0,64})"
 _BEGINS_FENCE = re.compile(r"[ \t]{0,3}(?:`{0,2}|~{0,2})|" + _FENCE)
-_SPACE = r"\s{0,8}"
-_VALUE = r"(?:\"[^\"<>\n]{0,64}\"|'[^'<>\n]{0,64}'|[^\s<>\"']{0,64})"
-_PART_OF_VALUE = r"(?:\"[^\"<>\n]{0,64}\"?|'[^'<>\n]{0,64}'?|[^\s<>\"']{0,64})"
-
-
-_THOUGHTS = ["think", "thinking", "thought", "thoughts", "reasoning", "scratchpad", "reflection", "seed:think"]
+_UNDERLINE = r"[ \t]{0,4}(?:\r?\n[ \t]{0,3}(?:={0,40}|-{0,40})[ \t]{0,4}\r?)?"
+_BETWEEN = rf"(?:[^:：=\n]{{0,70}}(?:[:：=]{_AFTER}[ \t]{{0,16}}\r?)?|{_UNDERLINE})"
 _TAG_OPENS = "<[◁"
-_PLAIN_SPECIALS = ["start_of_turn", "end_of_turn", "eos", "bos", "s", "/s"]
+_LEADING = re.compile("|".join(sorted(map(re.escape, LEADING), key=len, reverse=True)), re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,28 +118,49 @@ class Grammar:
     """The structures of one contract in one mode."""
 
     lenient: bool
+    special: Mapping[str, re.Pattern[str]]
+    """By the quote that is open: any character or word that a structure begins with."""
     body: re.Pattern[str]
     """Every label, from the newline before it, and tag; the group that matched has the name of its Kind."""
+    body_without_tags: re.Pattern[str]
+    """The same for a text that has none of `tag_opens`: much faster."""
     line: re.Pattern[str]
     """Every label, without a newline before it."""
     explanation: Mapping[str, re.Pattern[str]]
     """By the quote that opened it: what may end a claim's explanation."""
     partial: re.Pattern[str]
     """The beginning of a tag, up to the end of what there is."""
+    starts: Mapping[str, re.Pattern[str]]
+    """By the quote that is open: what a tag, or the end of that quote, may begin with."""
     tag_opens: str
     """What a tag may begin with."""
     prefixes: frozenset[str]
     """All beginnings of the phrases that labels are made of."""
     longer: re.Pattern[str]
-    """A whole phrase, and the beginning of what may stand between it and its colon."""
+    """A whole phrase, and the beginning of what may stand between it and its value."""
     fences: bool
 
     def may_become_label(self, line: str) -> bool:
         """Whether a line that begins like this could turn out to begin with a label, or to be a fence."""
-        rest = line.lstrip(_DRESS).lower() if self.lenient else line
-        if rest in self.prefixes or self.longer.fullmatch(rest):
+        if self.fences and _BEGINS_FENCE.fullmatch(line) is not None:
             return True
-        return self.fences and _BEGINS_FENCE.fullmatch(line) is not None
+        wrapped = WRAPPING.match(line) if self.lenient else None
+        rest = line[wrapped.end() :] if wrapped else line
+        if self._begins(rest.lower() if self.lenient else rest):
+            return True
+        if not self.lenient:
+            return False
+        if BEGINS_WRAPPING.fullmatch(rest):
+            return True
+        leading = _LEADING.match(rest)
+        behind = rest[leading.end() :] if leading else rest
+        if leading and BEGINS_BEHIND_LEADING.fullmatch(behind):
+            return True
+        after = BEGINS_BEHIND_LEADING.match(behind) if leading else None
+        return after is not None and self._begins(behind[after.end() :].lower())
+
+    def _begins(self, rest: str) -> bool:
+        return rest in self.prefixes or self.longer.fullmatch(rest) is not None
 
 
 @cache
@@ -105,39 +171,41 @@ def grammar(contract: Contract, mode: Mode, labels: Labels = SPOKEN) -> Grammar:
     tags: dict[str, str] = {}
     beginnings: list[str] = []
     if contract == "claims":
-        tags |= _claim_tags()
-        beginnings += [_claim_beginning(), _beginning("</", "Confidence")]
+        tags |= claim_tags()
+        beginnings += [claim_beginning(), beginning("</", "Confidence")]
     elif lenient:
-        tags |= _element("ANSWER", "answer") | _element("CONFIDENCE", "confidence")
-        beginnings += [_beginning(f"<{slash}", name) for name in ("answer", "confidence") for slash in ("", "/")]
+        tags |= element("ANSWER", "answer") | element("CONFIDENCE", "confidence")
+        beginnings += [beginning(f"<{slash}", name) for name in ("answer", "confidence") for slash in ("", "/")]
     if lenient:
-        tags |= _thoughts() | _specials()
-        beginnings += _template_beginnings()
+        tags |= thoughts() | specials()
+        beginnings += template_beginnings()
     if contract == "claims":
-        late = _optional(*"value", _SPACE, "=", _SPACE, _PART_OF_VALUE, _SPACE, "/") if lenient else ""
-        beginnings.append(rf"[\"']{_SPACE}{late}")
+        late = optional(*"value", SPACE, "=", SPACE, PART_OF_VALUE, SPACE, "/") if lenient else ""
+        beginnings.append(rf"[\"']{SPACE}{late}")
     flags = re.IGNORECASE if lenient else re.NOFLAG
     opens = _TAG_OPENS if lenient else "<"
     fences = lenient and contract != "claims"
     lines = _labels(phrases, lenient) + (rf"|(?P<FENCE>{_FENCE})(?=\r?\n|\Z)" if fences else "")
     # A thought may break off inside a quote: the solution begins all the same.
     heading = _labels({k: words for k, words in phrases.items() if k is Kind.SOLUTION}, lenient)
-    ends = {quote: {quote: _explanation_end(lenient), opens: _one_of(tags), "\n": heading} for quote in "\"'"}
+    ends = {quote: {quote: explanation_end(lenient), opens: _one_of(tags), "\n": heading} for quote in "\"'"}
     words = frozenset(word for some in phrases.values() for word in some)
-    between = (
-        rf"{_DECOR}{{0,8}}(?:[(\[（][^()\[\]（）\n]{{0,40}}[)\]）]?)?{_DECOR}{{0,8}}[:：=]?{_AFTER}"
-        if lenient
-        else r"[ \t\r:]*"
-    )
+    leading = frozenset(word[:end] for word in LEADING for end in range(len(word) + 1)) if lenient else frozenset[str]()
     return Grammar(
         lenient,
+        {
+            quote: re.compile(f"[\n{re.escape(opens + quote)}]" + ("|assistant" if lenient else ""))
+            for quote in ("", '"', "'")
+        },
         re.compile(_by_first({"\n": lines, opens: _one_of(tags)}), flags),
+        re.compile(rf"\n(?:{lines})", flags),
         re.compile(lines, flags),
         {quote: re.compile(_by_first(end), flags) for quote, end in ends.items()},
         re.compile(rf"(?:{'|'.join(beginnings) or '(?!)'})\Z", flags),
+        {quote: re.compile(f"[{re.escape(opens + quote)}]") for quote in ("", '"', "'")},
         opens,
-        frozenset(word[:end] for word in words for end in range(len(word) + 1)),
-        re.compile(_any_of(words) + between, flags),
+        frozenset(word[:end] for word in words for end in range(len(word) + 1)) | leading,
+        re.compile(any_of(words) + (_BETWEEN if lenient else r"[ \t\r:]*"), flags),
         fences,
     )
 
@@ -145,17 +213,10 @@ def grammar(contract: Contract, mode: Mode, labels: Labels = SPOKEN) -> Grammar:
 def _phrases(labels: Labels, contract: Contract) -> dict[Kind, frozenset[str]]:
     """A phrase that announces two things announces the first of them."""
     found = {Kind.ANSWER: labels.answer, Kind.CONFIDENCE: labels.confidence - labels.answer}
-    return found | ({Kind.SOLUTION: labels.solution - labels.answer} if contract == "claims" else {})
-
-
-def _any_of(words: Iterable[str]) -> str:
-    """One pattern for all of them, longest first, that branches character by character: hundreds cost like a few."""
-    by_first: dict[str, set[str]] = {}
-    for word in words:
-        by_first.setdefault(word[:1], set()).add(word[1:])
-    optional = by_first.pop("", None) is not None
-    branches = [re.escape(first) + _any_of(rests) for first, rests in sorted(by_first.items())]
-    return f"(?:{'|'.join(branches)}){'?' * optional}" if branches else ""
+    found |= {Kind.SOLUTION: labels.solution - labels.answer} if contract == "claims" else {}
+    if labels is STRICT:
+        return found
+    return found | {Kind.TURN: TURNS, Kind.THOUGHT_SAID: THOUGHT_SAID, Kind.RESPONSE_SAID: RESPONSE_SAID}
 
 
 def _by_first(rest: Mapping[str, str]) -> str:
@@ -169,80 +230,34 @@ def _one_of(patterns: Mapping[str, str]) -> str:
 
 
 def _labels(phrases: Mapping[Kind, Iterable[str]], lenient: bool) -> str:
-    found: dict[str, str] = {}
-    for kind, some in phrases.items():
-        words = _any_of(some)
-        label = f"{words}:"
-        if lenient:
-            label = rf"{words}{_DECOR}{{0,8}}{_REMARK}{_DECOR}{{0,8}}[:：=]{_AFTER}"
-        if kind is Kind.SOLUTION:  # alone on its line, or straight before the first tag
-            label += rf"[ \t]{{0,16}}(?:\r?\n{'|(?=<)' if lenient else ''})"
-        elif lenient:  # or a heading without a colon
-            label += rf"|(?:(?<=[#*_])|(?<=[#*_] )){words}[*_ \t#]{{0,6}}(?=\r?\n)"
-        found[kind.name] = label
-    return (rf"{_DECOR}{{0,12}}" if lenient else "") + f"(?:{_one_of(found)})"
+    if not lenient:
+        return f"(?:{_one_of({kind.name: _strict_label(kind, words) for kind, words in phrases.items()})})"
+    found = {kind.name: _label(kind, any_case(words)) for kind, words in phrases.items()}
+    anything = any_case([*LEADING, *(word for words in phrases.values() for word in words)])
+    either = any_case(word for word in LEADING if word not in LEADING_TO_ANSWER)
+    return before_labels(any_case(LEADING_TO_ANSWER), either, anything) + f"(?:{_one_of(found)})"
 
 
-def _claim_tags() -> dict[str, str]:
-    # `value` is usually unquoted, and the explanation may hold any character: its quote ends it, a tag
-    # or a `Solution:` line if that never comes.
-    value = rf"\s{{1,8}}value{_SPACE}={_SPACE}(?P<value>{_VALUE})"
-    opening = rf"Confidence(?:{value})?(?:\s{{0,8}}/?>|\s{{0,8}}text{_SPACE}={_SPACE}(?P<quote>[\"']))"
-    return {"CLAIM_OPEN": opening, "CLAIM_CLOSE": rf"/Confidence{_SPACE}>"}
+def _strict_label(kind: Kind, words: Iterable[str]) -> str:
+    return f"{any_of(words)}:" + (r"[ \t]{0,16}(?:\r?\n)" if kind is Kind.SOLUTION else "")
 
 
-def _explanation_end(lenient: bool) -> str:
-    late = rf"(?:value{_SPACE}={_SPACE}(?P<late>{_VALUE}){_SPACE})?/?" if lenient else ""
-    return rf"(?P<EXPLANATION_END>{_SPACE}{late}>)"
-
-
-def _thoughts() -> dict[str, str]:
-    """`<think>` and its kin, `[THINK]`, `◁think▷`."""
-    names = rf"(?:{_any_of(_THOUGHTS)}{_SPACE}>|think[\]▷])"
-    return {"THINK_OPEN": rf"(?:{names}|\|channel>{_SPACE}thought)", "THINK_CLOSE": rf"(?:/{names}|channel\|>)"}
-
-
-def _specials() -> dict[str, str]:
-    piped = rf"[|｜]{_any_of(_spelled(NAMES))}[|｜]>"
-    return {"SPECIAL": rf"(?:{piped}|{_any_of(_PLAIN_SPECIALS)}>)"}
-
-
-def _spelled(names: Iterable[str]) -> set[str]:
-    return {spelled for name in names for spelled in (name, name.replace("_", "▁"))}
-
-
-def _template_beginnings() -> list[str]:
-    """The beginnings of thoughts' tags and of special tokens."""
-    names = [f"{slash}{name}" for name in _THOUGHTS for slash in ("", "/")]
-    tags = [_beginning("<", name) for name in (*names, *_PLAIN_SPECIALS)]
-    other = [rf"[\[◁]{_optional(*slash, *'think')}" for slash in ("", "/")]
-    return [
-        *tags,
-        *other,
-        r"<[|｜][\w▁]{0,24}[|｜]?",
-        "<" + _optional(*"channel", r"\|"),
-        rf"<\|channel>{_SPACE}{_optional(*'thought')}",
-    ]
-
-
-def _element(kind: str, name: str) -> dict[str, str]:
-    return {f"{kind}_OPEN": rf"{name}{_SPACE}>", f"{kind}_CLOSE": rf"/{name}{_SPACE}>"}
-
-
-def _beginning(bracket: str, name: str) -> str:
-    return bracket[0] + _optional(*bracket[1:], *name, _SPACE)
-
-
-def _claim_beginning() -> str:
-    text = (*"text", _SPACE, "=", _SPACE)
-    valued = (r"\s{1,8}", *"value", _SPACE, "=", _SPACE, _PART_OF_VALUE, _SPACE)
-    after_name = rf"(?:{_optional(*valued, *text)}|{_optional(_SPACE, *text)}|{_optional(*valued, '/')}|{_SPACE}/?)"
-    return "<" + _optional(*"Confidence", after_name)
-
-
-def _optional(*atoms: str) -> str:
-    """Any beginning of the sequence of atoms: a(?:b(?:c)?)? made optional as a whole."""
-    nested = ""
-    for atom in reversed(atoms):
-        nested = f"(?:{atom}{nested})?"
-    return nested
+def _label(kind: Kind, words: str) -> str:
+    colon = rf"{DECOR}{{0,8}}(?:{MARKUP})?{_REMARK}{DECOR}{{0,8}}[:：=]"
+    heading = rf"(?:(?<=[#*_>])|(?<=[#*_] )){words}(?:[*_ \t#]|{MARKUP}){{0,6}}(?=\r?\n)"
+    plain = r"(?<![#*_>])(?<![#*_>] )"  # what is a heading already needs no line under it
+    underline = r"[ \t]{0,4}\r?\n[ \t]{0,3}(?:={3,40}|-{3,40})[ \t]{0,4}(?=\r?\n)"
+    match kind:
+        case Kind.SOLUTION:  # alone on its line, or straight before the first tag
+            return rf"{words}{colon}{_AFTER}[ \t]{{0,16}}(?:\r?\n|(?=<))"
+        case Kind.TURN:
+            numbered = (
+                rf"(?<=[#*])[ ]?{words}[ ]?[0-9]{{1,3}}[*_]{{0,2}}(?=\r?\n)|(?<=[#*] ){words}[ ]?[0-9]{{1,3}}(?=\r?\n)"
+            )
+            return rf"{words}(?:[ \t]?[0-9]{{1,3}})?[*_\]]{{0,3}}[:：]{_AFTER}|user[ \t]{{0,4}}(?=\r?\n)|{numbered}"
+        case Kind.THOUGHT_SAID | Kind.RESPONSE_SAID:
+            return rf"{words}[*_]{{0,3}}[:：]{_AFTER}"
+        case Kind.CONFIDENCE:
+            return rf"(?(led)(?!))(?:{words}{_SCALE}?{colon}{_AFTER}|{plain}{words}{underline}|{heading})"
+        case _:
+            return rf"{words}{colon}{_AFTER}|{plain}{words}{underline}|{heading}"

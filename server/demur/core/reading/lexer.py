@@ -9,8 +9,17 @@ import re
 from typing import NamedTuple
 
 from demur.core.answers import Contract, Mode
-from demur.core.reading.grammar import BEGINS_LINE, LONGEST_LABEL, LONGEST_TAG, OPEN_ENDED, Kind, grammar
+from demur.core.reading.grammar import BEGINS_LINE, LONGEST_LABEL, LONGEST_TAG, OPEN_ENDED, QUOTABLE, Kind, grammar
 from demur.core.reading.labels import LABELS, Labels
+from demur.core.reading.templates import (
+    GLUED,
+    GLUED_AT_START,
+    GLUED_BEGINS,
+    GLUED_BEGINS_AT_START,
+    GLUED_LONGEST,
+)
+
+_KINDS = dict(Kind.__members__)
 
 
 class Token(NamedTuple):
@@ -31,6 +40,8 @@ class Lexer:
         self._carry = ""
         self._begins_line = False  # a line begins with what comes next, though no newline stands before it
         self._quote = ""  # what closes the explanation we are inside, if we are
+        self._fresh = True  # nothing was given out yet
+        self._ahead: list[re.Match[str] | None] = []
 
     def feed(self, text: str) -> list[Token]:
         """The tokens that are certain now."""
@@ -42,32 +53,82 @@ class Lexer:
 
     def _scan(self, text: str, final: bool) -> list[Token]:
         buffer = self._before + self._carry + text
+        if not (self._begins_line or self._fresh or self._grammar.special[self._quote].search(buffer)):
+            return self._plain(buffer, final)
         tokens: list[Token] = []
-        position = 1
-        while match := self._next(buffer, position):
-            kind = Kind[match.lastgroup or ""]
-            if not final and kind in OPEN_ENDED and match.end() == len(buffer):
+        position = at = 1
+        limit = len(buffer)
+        glued = self._glued(buffer, final)
+        body, self._ahead = self._body(buffer), []
+        while match := (
+            self._next(buffer, at, position, body, glued)
+            if glued or self._begins_line or self._quote
+            else body.search(buffer, at - (buffer[at - 1] == "\n"))
+        ):
+            kind = _KINDS[match.lastgroup or "SPECIAL"]
+            open_ended = match.end() == len(buffer) and not final
+            if kind in QUOTABLE and buffer[match.start() - 1] == "`":
+                if open_ended:
+                    limit = match.start()
+                    break
+                if buffer[match.end() : match.end() + 1] == "`":  # somebody writes about it
+                    at = match.end()
+                    continue
+            if open_ended and kind in OPEN_ENDED:
                 break
             start = match.start() + (buffer[match.start()] == "\n")  # the newline belongs to the text before
             if start > position:
                 tokens.append(Token(Kind.TEXT, buffer[position:start]))
             tokens.append(self._token(kind, match, buffer[start : match.end()]))
-            position = match.end()
+            position = at = match.end()
             self._begins_line = kind in BEGINS_LINE
-        cut = len(buffer) if final else self._safe_cut(buffer, position)
+        cut = len(buffer) if final else min(limit, self._safe_cut(buffer, position, body is self._grammar.body))
         if cut > position:
             tokens.append(Token(Kind.TEXT, buffer[position:cut]))
             self._begins_line = False
+        self._fresh = self._fresh and not tokens
         self._before, self._carry = buffer[cut - 1], buffer[cut:]
         return tokens
 
-    def _next(self, buffer: str, position: int) -> re.Match[str] | None:
-        if self._begins_line and not self._quote and (label := self._grammar.line.match(buffer, position)):
-            return label
-        return self._pattern().search(buffer, position - (buffer[position - 1] == "\n"))
+    def _plain(self, buffer: str, final: bool) -> list[Token]:
+        """Text in which no structure begins, as most pieces of a stream are."""
+        cut = len(buffer)
+        if not final and (buffer[-1] == "a" or "as" in buffer):
+            cut = self._before_glued(buffer, 1)
+        self._before, self._carry = buffer[cut - 1], buffer[cut:]
+        return [Token(Kind.TEXT, buffer[1:cut])] if cut > 1 else []
 
-    def _pattern(self) -> re.Pattern[str]:
-        return self._grammar.explanation[self._quote] if self._quote else self._grammar.body
+    def _next(
+        self, buffer: str, at: int, position: int, body: re.Pattern[str], glued: list[re.Match[str]]
+    ) -> re.Match[str] | None:
+        """The next structure from `at` on; what stands before `position` was given out."""
+        if self._quote:
+            body = self._grammar.explanation[self._quote]
+        elif self._begins_line and at == position and (label := self._grammar.line.match(buffer, position)):
+            return label
+        while glued and glued[-1].start() < at:
+            glued.pop()
+        if not glued or self._quote:
+            return body.search(buffer, at - (buffer[at - 1] == "\n"))
+        if not self._ahead or (self._ahead[0] is not None and self._ahead[0].start() < at):  # looked for once only
+            self._ahead = [body.search(buffer, at - (buffer[at - 1] == "\n"))]
+        found = self._ahead[0]
+        return glued[-1] if not found or glued[-1].start() <= found.start() else found
+
+    def _glued(self, buffer: str, final: bool) -> list[re.Match[str]]:
+        """Headers whose special tokens a decoder dropped, the last first; at the end, what follows still decides."""
+        if not self._grammar.lenient:
+            return []
+        found = list(GLUED.finditer(buffer, 1))[::-1] if "assistant" in buffer else []
+        found = found if final or not found or found[0].end() < len(buffer) else found[1:]
+        first = GLUED_AT_START.match(buffer, 1) if self._fresh else None
+        return [*found, first] if first else found
+
+    def _body(self, buffer: str) -> re.Pattern[str]:
+        for character in self._grammar.tag_opens:
+            if character in buffer:
+                return self._grammar.body
+        return self._grammar.body_without_tags
 
     def _token(self, kind: Kind, match: re.Match[str], raw: str) -> Token:
         if kind is Kind.CLAIM_OPEN:
@@ -76,23 +137,48 @@ class Lexer:
         if kind in (Kind.EXPLANATION_END, Kind.CLAIM_CLOSE, Kind.SOLUTION):
             self._quote = ""
         if kind is Kind.SPECIAL:
-            return Token(kind, raw, raw.strip("<>|｜").lower().replace("▁", "_"))
+            return Token(kind, raw, raw.strip("<>|｜[]").lower().replace("▁", "_"))
+        if kind in (Kind.THINK_OPEN, Kind.THINK_CLOSE):
+            return Token(kind, raw, raw.strip("<>[]|/◁▷ \t\r\n").lower())
         late = match["late"] if kind is Kind.EXPLANATION_END and self._grammar.lenient else None
         return Token(kind, raw, _unquote(late))
 
-    def _safe_cut(self, buffer: str, position: int) -> int:
+    def _safe_cut(self, buffer: str, position: int, has_tags: bool) -> int:
         """The first place from which on the buffer could still turn into a label or a tag."""
-        cut = len(buffer)
-        starts = self._grammar.tag_opens + self._quote
-        for at in range(max(position, cut - LONGEST_TAG), cut):
-            if buffer[at] in starts and self._grammar.partial.match(buffer, at):
-                cut = at
+        cut = self._before_glued(buffer, position)
+        starts, partial = self._grammar.starts[self._quote], self._grammar.partial
+        near = max(position, cut - LONGEST_TAG)
+        start = starts.search(buffer, near, cut) if has_tags or self._quote else None
+        while start:
+            if partial.match(buffer, start.start()):
+                cut = start.start()
                 break
+            start = starts.search(buffer, start.end(), cut)
         line = buffer.rfind("\n", 0, cut) + 1
+        if self._grammar.lenient and line > 1 and not buffer[line:cut].strip("=- \t\r"):
+            above = buffer.rfind("\n", 0, line - 1) + 1  # the line above may be a heading that is underlined
+            above = max(above, position) if self._begins_line else above
+            if position <= above and self._may_become_label(buffer, above, cut):
+                return above
         line = max(line, position) if self._begins_line else line
-        if position <= line and cut - line <= LONGEST_LABEL and self._grammar.may_become_label(buffer[line:cut]):
-            return line
-        return cut
+        return line if position <= line and self._may_become_label(buffer, line, cut) else cut
+
+    def _may_become_label(self, buffer: str, line: int, cut: int) -> bool:
+        return cut - line <= LONGEST_LABEL and self._grammar.may_become_label(buffer[line:cut])
+
+    def _before_glued(self, buffer: str, position: int) -> int:
+        """Where what may still become a header without its special tokens begins."""
+        end = len(buffer)
+        if not self._grammar.lenient or (buffer[-1] != "a" and "as" not in buffer and not self._fresh):
+            return end
+        if self._fresh and position == 1 and buffer[1:] in GLUED_BEGINS_AT_START:
+            return 1
+        at = buffer.find("as", max(position, end - GLUED_LONGEST))
+        while at >= 0:
+            if buffer[at:] in GLUED_BEGINS:
+                return at
+            at = buffer.find("as", at + 1)
+        return end - 1 if end > position and buffer[-1] == "a" else end
 
 
 def _unquote(value: str | None) -> str | None:

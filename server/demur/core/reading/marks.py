@@ -1,9 +1,10 @@
 """Answers and confidences that stand behind a label or in an element, collected as the tokens go by."""
 
+import re
 from dataclasses import dataclass, field
 
 from demur.core.answers import Mode
-from demur.core.reading.dress import is_unfinished, same_words, split_label, tidy
+from demur.core.reading.dress import in_code, is_unfinished, same_words, split_label, tidy
 from demur.core.reading.grammar import Kind
 from demur.core.reading.lexer import Token
 
@@ -14,6 +15,9 @@ _MARKS = {
     Kind.CONFIDENCE_OPEN: Kind.CONFIDENCE,
 }
 _IN_ELEMENT = (Kind.ANSWER_OPEN, Kind.CONFIDENCE_OPEN)
+_LIKE_TEXT = frozenset({Kind.TEXT, Kind.TURN, Kind.THOUGHT_SAID, Kind.RESPONSE_SAID})
+_ITEM = re.compile(r"[^\w<]{0,16}(?:<\w+>)?[^\w<]{0,4}([0-9]{1,2})(?:[.)、]|\ufe0f?\u20e3)")
+_UNDERLINE = re.compile(r"={3,}|-{3,}")
 _LONGEST_BLOCK = 4000
 """Characters: a display formula or a box that is longer was never closed."""
 
@@ -26,7 +30,7 @@ class Mark:
     element: bool
     label: str
     quoted: bool
-    """Stands in code or behind a `>`: read only where nothing else is."""
+    """Stands in code, in quotes or behind a `>`: read only where nothing else is."""
     parts: list[str] = field(default_factory=list[str])
     first_line: int = 0
     """How many of the parts the first line that says anything has."""
@@ -37,6 +41,12 @@ class Mark:
     @property
     def value(self) -> str:
         return "".join(self.parts).strip()
+
+    @property
+    def item(self) -> str | None:
+        """The number of the item of a list that its label stands in."""
+        match = None if self.label[:1].isalpha() else _ITEM.match(self.label)
+        return match[1] if match else None
 
 
 @dataclass(slots=True)
@@ -51,6 +61,7 @@ class Pairing:
     confidence: Mark | None = None
     _ahead: bool = False
     _waiting: Mark | None = None  # a confidence whose answer is still to come
+    _listed: bool = False  # answers under several numbers stood there
 
     def add(self, mark: Mark) -> None:
         if mark.kind is Kind.CONFIDENCE:
@@ -58,11 +69,21 @@ class Pairing:
             self.confidence = mark
             self._waiting = mark if self._ahead else None
             return
+        if self._lists(mark):
+            return
         if self._waiting is not None:
             self.confidence, self._waiting = self._waiting, None
         elif self.answer is not None and not same_words(self.answer.value, mark.value):
             self.confidence = None
         self.answer = mark
+
+    def _lists(self, mark: Mark) -> bool:
+        """Several answers under several numbers: none of them is said to be the one."""
+        if mark.item is None:
+            self._listed = False
+        elif self._listed or (self.answer is not None and self.answer.item not in (None, mark.item)):
+            self._listed, self.answer, self.confidence = True, None, None
+        return self._listed
 
 
 class Marks:
@@ -74,18 +95,23 @@ class Marks:
         self._read: dict[Kind, Mark] = {}
         self._plain, self._quoted = Pairing(), Pairing()
         self._in_fence = False
+        self._tidied: tuple[Mark | None, str | None] = None, None
 
     def take(self, token: Token) -> None:
         """One more token of the text, in order."""
-        kind = _MARKS.get(token.kind)
-        if kind is not None:
+        if token.kind is Kind.TEXT:
+            if self._last:
+                self._text(self._last[-1], token.raw)
+        elif (kind := _MARKS.get(token.kind)) is not None:
+            if self._in_element and self._last[-1].kind is Kind.CONFIDENCE:
+                self._last[-1].parts.clear()  # it was broken off
             self._close()
             self._last = [*self._last[-1:], self._begin(kind, token)]
-        elif self._last and token.kind is Kind.TEXT:
+        elif self._last and (token.kind in _LIKE_TEXT or (token.kind is Kind.FENCE and self._in_element)):
             self._text(self._last[-1], token.raw)
         elif token.kind is Kind.FENCE:
             self._fence()
-        else:
+        elif token.kind not in _LIKE_TEXT:
             self._close()
 
     def finish(self) -> None:
@@ -95,7 +121,11 @@ class Marks:
     def answer(self) -> str | None:
         """The last answer without its dress; None when there is none or it is empty."""
         mark = self._mark(Kind.ANSWER)
-        return tidy(mark.value, self._mode, mark.label) if mark else None
+        if mark is None:
+            return None
+        if self._tidied[0] is not mark:
+            self._tidied = mark, tidy(mark.value, self._mode, mark.label)
+        return self._tidied[1]
 
     @property
     def answer_label(self) -> str:
@@ -104,10 +134,30 @@ class Marks:
         return mark.label if mark else ""
 
     @property
+    def answer_in_code(self) -> bool:
+        """Whether that answer stands in inline code, and is meant as it is written."""
+        mark = self._mark(Kind.ANSWER)
+        return mark is not None and "`" in mark.value and in_code(mark.value.strip("*_ .")) is not None
+
+    @property
+    def answer_quoted(self) -> bool:
+        """Whether that answer stands in code, in quotes or behind a `>`."""
+        mark = self._mark(Kind.ANSWER)
+        return mark is not None and mark.quoted
+
+    @property
     def confidence(self) -> Mark | None:
         """What was stated for that answer, as written."""
         mark = self._mark(Kind.CONFIDENCE)
         return mark if mark and mark.value else None
+
+    @property
+    def _in_element(self) -> bool:
+        return bool(self._last) and self._last[-1].open and self._last[-1].element
+
+    @property
+    def in_code(self) -> bool:
+        return self._in_fence or bool(self._last and self._last[-1].open and self._last[-1].fenced)
 
     @property
     def trailing(self) -> bool:
@@ -124,7 +174,10 @@ class Marks:
         if element or self._mode == "strict":
             return Mark(kind, element, token.raw, self._in_fence)
         label, opening = split_label(token.raw)
-        return Mark(kind, element, label, self._in_fence or label.lstrip().startswith(">"), [opening] * bool(opening))
+        quoted = self._in_fence
+        if not quoted and not label[:1].isalpha():
+            quoted = label.lstrip().startswith(">") or label.count('"') % 2 == 1
+        return Mark(kind, element, label, quoted, [opening] * bool(opening))
 
     def _mark(self, kind: Kind) -> Mark | None:
         if self._mode == "strict":
@@ -163,6 +216,9 @@ class Marks:
             return True
         if not value:
             return False
+        if value[0] in "=-" and _UNDERLINE.fullmatch(value) and not mark.label.rstrip().endswith((":", "：", "=")):
+            mark.parts.clear()  # of a heading
+            return False
         mark.first_line = mark.first_line or len(mark.parts)
         return mark.kind is Kind.CONFIDENCE or len(value) > _LONGEST_BLOCK or not is_unfinished(value)
 
@@ -181,9 +237,11 @@ class Marks:
             return
         mark = self._last[-1]
         mark.open = False
-        if mark.first_line and is_unfinished(mark.value):  # the block never ended: its first line is all there is
+        value = mark.value
+        if mark.first_line and is_unfinished(value):  # the block never ended: its first line is all there is
             del mark.parts[mark.first_line :]
-        if mark.value or self._mode == "strict":
+            value = mark.value
+        if self._mode == "strict":
             self._read[mark.kind] = mark
-        if mark.value:
+        elif value:
             (self._quoted if mark.quoted else self._plain).add(mark)

@@ -8,8 +8,12 @@ is refused, and so is a number that is followed by something that is no remark.
 import re
 
 from demur.core.answers import Mode, Reading
+from demur.core.reading.before_labels import EMOJI
 from demur.core.reading.quantities import Quantity, in_digits, quantity_at
+from demur.core.reading.scales import label_scale, named_scale, scale_before
 from demur.core.reading.spelling import plain
+
+__all__ = ["CLIPPED_TO_1", "label_scale", "read_claim_value", "read_probability"]
 
 _STRICT = re.compile(r"(?:0(?:\.\d+)?|1(?:\.0+)?|\.\d+)", re.ASCII)
 _NUMBER = re.compile(r"[-+]?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:e[-+]?\d{1,3})?", re.ASCII | re.IGNORECASE)
@@ -19,6 +23,7 @@ _LONGEST = 400
 CLIPPED_TO_1 = 1.05
 """A bare number up to here is a slip for 1."""
 
+_SIGNS = re.compile(f"[{EMOJI}\\s]{{0,8}}")
 _BULLET = re.compile(r"[-•·]\s")
 _OPENERS, _ENDS = " \n\"'([{)]}|,;", " \n\"'|,;"
 _HEDGE = (
@@ -33,7 +38,8 @@ _SUBJECT = (
     r"(?:i(?:'m| am| would say| would estimate| would put it at| 'd say|'d say|'d estimate| estimate(?: it at)?| think"
     r"| believe| have| assign| feel)|my|the|an?|is|it is|it's|that's|of|at|as|level|score|rating|value"
     r"|estimate[ds]?|overall|final"
-    r"|confidence|certainty|probability|likelihood|chance|p(?:\s?\([^()]{1,20}\))?|=|:|~)"
+    r"|i(?:'d| would)? (?:rate|give|put|place|score)(?: (?:this|it|that|my|the))?|rating is|with"
+    r"|confidence|certainty|probability|likelihood|chance|answer|p(?:\s?\([^()]{1,20}\))?|=|:|~)"
 )
 _BOUND_WORDS = (
     r"(?:>=?|<=?|(?:at (?:least|most)|more than|less than|greater than|higher than|lower than|over|under|above|below"
@@ -75,24 +81,6 @@ _ALTERNATIVE = re.compile(
 _WORD_NEXT = re.compile(r"[\s-]?[^\W\d_]")
 _NEGATED = re.compile(r"\b(?:not|isn't|aren't|cannot|can't|never|un(?:sure|certain|likely))\b")
 
-_TOP = r"(?P<top>\d{1,4})(?:\.0{1,3})?"
-_SCALE_WORD = re.compile(r"\bscale\b|\bout of\b|\brange\b")
-_SCALE_FORMS = tuple(
-    re.compile(pattern)
-    for pattern in (
-        rf"\bscale\b[^\d\n]{{0,24}}(?:0|1)(?:\.0{{1,3}})?\s?%?\s?(?:-|to|through|and|\.\.+)\s?{_TOP}\s?%?",
-        rf"(?:0|1)(?:\.0{{1,3}})?\s?%?\s?(?:-|to)\s?{_TOP}\s?%?[\s-](?:point )?(?:scale|range)\b",
-        rf"\brange\b[^\d\n]{{0,12}}(?:0|1)(?:\.0{{1,3}})?\s?(?:-|to|,)\s?{_TOP}",
-        rf"{_TOP}[\s-]point scale\b",
-        rf"\bscale of {_TOP}(?![\d.]|\s?(?:-|to))",
-        rf"\bout of\s(?:a (?:possible )?)?{_TOP}",
-        rf"\s?[(\[]\s?/\s?{_TOP}\s?[)\]]",
-        rf"\s?[(\[]\s?(?:scale:?\s)?(?:0|1)(?:\.0{{1,3}})?\s?%?\s?(?:-|to)\s?{_TOP}\s?%?\s?[)\]]",
-    )
-)
-_LABEL_SCALE = re.compile(
-    rf"(?:(?:from|between)\s)?(?:0|1)(?:\.0{{1,3}})?\s?%?\s?(?:-|to|and|,)\s?{_TOP}(?P<percent>\s?%)?"
-)
 _IN_BRACKETS = re.compile(r"[(\[]([^()\[\]\n]{1,80})[)\]]")
 
 _MISSING = Reading("missing", None, ("confidence_missing",))
@@ -113,6 +101,7 @@ def read_probability(text: str, mode: Mode = "lenient", *, scale: float | None =
     if mode == "strict":
         return _strict_failure(stated)
     said = _undressed(in_digits(plain(stated[:_LONGEST])))
+    said = _undressed(said[_match_end(_SIGNS, said, 0) :]) or said
     said = _undressed(said[_match_end(_BULLET, said, 0) :])
     said = _undressed(said[1:-1]) if said.startswith("<") and said.endswith(">") else said
     if not said.strip(".-"):
@@ -132,15 +121,6 @@ def read_claim_value(text: str | None, mode: Mode = "lenient") -> Reading:
     return Reading("value", value) if 0 <= value <= 1 else Reading("value", min(max(value, 0.0), 1.0), ("clipped",))
 
 
-def label_scale(remark: str) -> float | None:
-    """The top of the scale that a label names in its brackets: `0-100`, `out of 10`, `%`. None when it names none."""
-    said = plain(remark).strip()
-    if said in ("%", "in %", "as %", "percent", "in percent", "as a percentage", "percentage"):
-        return 100.0
-    match = _LABEL_SCALE.match(said) or next((m for form in _SCALE_FORMS if (m := form.search(said))), None)
-    return None if match is None or float(match["top"]) == 0 else float(match["top"])
-
-
 def _strict_failure(stated: str) -> Reading:
     if not stated:
         return _MISSING
@@ -148,6 +128,9 @@ def _strict_failure(stated: str) -> Reading:
 
 
 def _statement(said: str, scale: float | None) -> Reading:
+    if (before := scale_before(said)) is not None:
+        top, end = before
+        return _statement(_undressed(said[end:]), top)
     start = _match_end(_PREFACE, said, 0)
     found = quantity_at(said, start)
     if found is None:
@@ -155,7 +138,7 @@ def _statement(said: str, scale: float | None) -> Reading:
             return _invalid("range")
         return _in_brackets(said, scale)
     rest = said[found.end :]
-    top = _named_scale(rest)
+    top = named_scale(rest)
     if _RANGE.match(rest):
         return _invalid("range")
     if top is None and not _is_remark(rest, found):
@@ -194,15 +177,6 @@ def _contradicts(found: Quantity, rest: str, scale: float | None) -> bool:
         return False  # 0.9 (3 sources agree)
     values = [_scaled(one, None, scale).value for one in (found, other)]
     return values[0] is not None and (values[1] is None or abs(values[0] - values[1]) > 0.006)
-
-
-def _named_scale(rest: str) -> float | None:
-    """The top of the scale that is named behind a number; NaN for one that is not understood."""
-    near = rest[:100]
-    for form in _SCALE_FORMS:
-        if match := form.search(near):
-            return float(match["top"]) or None
-    return float("nan") if _SCALE_WORD.search(near) else None
 
 
 def _scaled(found: Quantity, named: float | None, asked: float | None) -> Reading:

@@ -12,6 +12,8 @@ from demur.core.reading.spelling import plain
 
 _HINT = re.compile(r"sure|confiden|certain|chance|probab|likel|credence", re.IGNORECASE)
 _BREAK = re.compile(r"[.!?](?=\s|$|[*_\"'”)])|\n|\\\]|。")
+_ASKED = re.compile(r"how (?:sure|confident|certain) am I\b[^.?!\n]{0,40}\?\s*$", re.IGNORECASE)
+"""A question whose answer is the next sentence."""
 _LONGEST = 600
 """Characters of a sentence that somebody says in passing."""
 
@@ -47,6 +49,10 @@ _FORMS = tuple(
         rf"[(\[]\s?{_ABOUT}{_N}\s(?:sure|confident|certain|confidence|certainty)\s?[)\]]",
         rf"[-,;]\s{_ABOUT}{_N}\s(?:sure|confident|certain|confidence|certainty)[\s.!]*$",
         rf"^[\s(\[*-]*{_OWN}\s(?:is|of|at)\s{_ABOUT}{_N}[\s.!)\]]*$",
+        rf"\b(?:i am|i'm|i feel) (?:\w+ )?{_SURE} (?:in|of|about|that) {_ANSWER}(?: is {_RIGHT})?"
+        rf"\s?[(\[:,-]\s?{_ABOUT}{_N}",
+        r"^[\s*-]*how (?:sure|confident|certain) am i\b[^.?!\d]{0,40}\?[\s*]*(?:[^\W\d]+[\s,:]{1,3}){0,4}"
+        rf"{_ABOUT}{_N}[\s.!*)%]*$",
     )
 )
 _DENIED = re.compile(
@@ -93,6 +99,8 @@ def _sentence(text: str, at: int) -> tuple[int, int]:
     for match in _BREAK.finditer(text, low, at):
         start = match.end()
     after = _BREAK.search(text, at, min(len(text), at + _LONGEST))
+    if after and _ASKED.search(text, start, after.end()):
+        after = _BREAK.search(text, after.end(), min(len(text), at + _LONGEST))
     return start, after.end() if after else min(len(text), at + _LONGEST)
 
 

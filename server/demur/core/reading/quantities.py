@@ -43,7 +43,27 @@ _WORDY = re.compile(r"per ?cent|pct|\b(?:in|of)\s")
 
 _CHINESE = {character: value for value, character in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 _CHINESE_PERCENT = re.compile(r"百分之([零〇一二三四五六七八九十百]{1,4})")
-_TENTHS = re.compile(r"(\d|[一二三四五六七八九十])\s?(?:成|割)(?:([一二三四五六七八九])|(半))?(?!\w)")
+_HAN = "[0-9一二三四五六七八九十]"
+_TENTHS = re.compile(
+    r"(\d|[一二三四五六七八九十])\s?(?:成|割)(?:([1-9一二三四五六七八九])(?:\s?分)?(?:([1-9一二三四五六七八九])\s?厘)?|(半))?"
+    r"(?![0-9一二三四五六七八九十半功为為果本员員立合])"
+)
+_SHARE_OF = re.compile(rf"({_HAN}{{1,3}})(?:分之|分の|분의)\s?({_HAN}{{1,3}})(?!\d)")
+_MARK = r"(?P<part>\d{1,4}+(?:\.\d)?)"
+_MOST = r"(?P<whole>\d{1,4}+)"
+_POINTS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"{_MOST}\s?点(?:満点)?(?:中|満点で|満点の|満点のうち|満点|のうち)[,\s]?\s?{_MARK}\s?点",
+        rf"{_MARK}\s?点?\s?[(/,]?\s?{_MOST}\s?点満点\s?(?:中)?\)?",
+        rf"(?:满分|滿分)\s?{_MOST}\s?分?(?:[,:;\s]|我|给|給|打|评|評|是|为){{1,6}}{_MARK}\s?分",
+        rf"{_MARK}\s?分?\s?[(/,]?\s?(?:满分|滿分)\s?(?:为|為|是|:)?\s?{_MOST}\s?分?\)?",
+        rf"{_MOST}\s?分制[,:\s]?(?:的|中)?\s?{_MARK}\s?分",
+        rf"{_MOST}\s?점\s?(?:만점(?:에서|에|중에|중)?|중에|중)\s?{_MARK}\s?점",
+    )
+)
+"""Points of so many, in Japanese, Chinese and Korean."""
+_SCALE_IN_WORDS = re.compile(rf"\b({_WORD})(?=[\s-]point scale|\sto\s|\s(?:on|out of)\s)|(?<=\sto\s)({_WORD})\b")
 
 _FORMS = (
     ("part", rf"(?P<number>{_NUMBER}){_PERCENT}\s?(?:/|{_OF})\s?(?P<whole>{_NUMBER}){_PERCENT}"),
@@ -93,8 +113,14 @@ def in_digits(text: str) -> str:
         text = _PART_IN_WORDS.sub(lambda m: _WORDS.get(m[1], m[1]) + m[2] + _WORDS.get(m[3], m[3]), text)
     if "百" in text:
         text = _CHINESE_PERCENT.sub(lambda match: f"{_chinese(match[1])}%", text)
+    if "scale" in text:
+        text = _SCALE_IN_WORDS.sub(lambda match: _WORDS[match[1] or match[2]], text)
     if "成" in text or "割" in text:
         text = _TENTHS.sub(_tenths, text)
+    if "点" in text or "分" in text or "점" in text or "분" in text:
+        text = _SHARE_OF.sub(lambda match: f" {_chinese(match[2])}/{_chinese(match[1])}", text)
+        for form in _POINTS:
+            text = form.sub(r" \g<part>/\g<whole>", text)
     return text
 
 
@@ -139,15 +165,22 @@ def _float(written: str) -> float | None:
 
 
 def _chinese(written: str) -> int:
+    if written.isdecimal() and written.isascii():
+        return int(written)
     tens, ten, ones = written.partition("十")
     if written in ("百", "一百"):
         return 100
     if not ten:
-        return int("".join(str(_CHINESE.get(c, 0)) for c in written))
-    return 10 * _CHINESE.get(tens, 1) + _CHINESE.get(ones, 0)
+        return int("".join(str(_digit(c)) for c in written))
+    return 10 * (_digit(tens) if tens else 1) + (_digit(ones) if ones else 0)
+
+
+def _digit(character: str) -> int:
+    return int(character) if character.isdecimal() else _CHINESE.get(character, 0)
 
 
 def _tenths(match: re.Match[str]) -> str:
-    first = 10 if match[1] == "十" else int(match[1]) if match[1].isdecimal() else _CHINESE[match[1]]
-    more = 5 if match[3] else _CHINESE[match[2]] if match[2] else 0
-    return f"{10 * first + more}%"
+    first = 10 if match[1] == "十" else _digit(match[1])
+    more = 5 if match[4] else _digit(match[2]) if match[2] else 0
+    thousandths = f".{_digit(match[3])}" if match[3] else ""
+    return f"{10 * first + more}{thousandths}%"

@@ -1,30 +1,41 @@
 """The response and explicit-risk contracts: free reasoning, then labelled last lines."""
 
 import re
+from functools import cache
 
 from demur.core.answers import Completion, Contract, Mode
-from demur.core.reading.dress import last_boxed, tidy
+from demur.core.reading.dress import last_boxed, same_words, tidy, unwrapped_markup
 from demur.core.reading.events import Event, Reset, Visible
 from demur.core.reading.grammar import Kind
+from demur.core.reading.labels import LABELS, Labels
 from demur.core.reading.lexer import Token
 from demur.core.reading.marks import Marks
-from demur.core.reading.numbers import label_scale, read_probability
+from demur.core.reading.numbers import read_probability
+from demur.core.reading.objects import in_json
 from demur.core.reading.passing import said_in_passing
-from demur.core.reading.unlabelled import after_hashes, answer_behind, in_json, in_table, last_part, said_to_be
+from demur.core.reading.scales import label_scale
+from demur.core.reading.sentences import any_of, said_to_be, without_quotes
+from demur.core.reading.turns import RunOn
+from demur.core.reading.unlabelled import after_hashes, answer_behind, best_guess, in_table, last_part
+from demur.core.reading.values import value_of
 
 _ANSWERS = {Kind.ANSWER, Kind.ANSWER_OPEN}
 _CONFIDENCES = {Kind.CONFIDENCE, Kind.CONFIDENCE_OPEN}
 _IDK = re.compile(r"<?\s*idk\s*>?|i (?:do not|don't|don’t) know", re.IGNORECASE)
-_BESIDE = re.compile(
-    r"[\s;,.…(|\[/*_-]{0,8}\b(?:my )?(?:confidence|certainty|probability)(?: (?:level|score))?[*_\s]{0,3}[:=]\s{0,3}"
-    r"([^\n]{1,60})$",
-    re.IGNORECASE | re.MULTILINE,
-)
+_SEPARATOR = r"[\s;,.…(|\[/*_。；，-]{0,8}"
+_LONGEST_BESIDE = 300
+_LONGEST_CORRECTION = 3
+"""Words."""
+_MARKUP_OPENED = re.compile(r"(?:\s{0,4}<(?:br\s?/?|b|i|em|strong|p|span|div)>){1,4}$", re.IGNORECASE)
 _BARE = re.compile(r"(?:0?\.\d{1,6}|[01]\.0{1,6}|\d{1,3}\s?%)", re.ASCII)
 _IN_BRACKETS = re.compile(
     r"\s{0,4}[(\[][^()\[\]\n]{0,40}(?:sure|confiden|certain|probab)[^()\[\]\n]{0,40}[)\]][\s.]{0,4}$", re.IGNORECASE
 )
-_LABEL_REMARK = re.compile(r"[(\[（]([^()\[\]（）\n]{1,40})[)\]）]")
+_LABEL_REMARK = re.compile(
+    r"[(\[（]([^()\[\]（）\n]{1,40})[)\]）]|(/[ \t]?\d{1,4}|\s(?:in|as|en|em)\s[^\d\n]{1,16}|[ \t]?[%％]"
+    r"|\s(?:from|between|on|out|scale|of)?\b[^:：=\n]{0,24}\d[^:：=\n]{0,24})[ \t*_]{0,4}[:：=]"
+)
+"""The scale in a label: in brackets, or before the colon."""
 
 
 class Stretch:
@@ -40,10 +51,11 @@ class Stretch:
 class ResponseReader:
     """Shows the text before the last answer; what follows an answer is held until it is known not to be the last."""
 
-    def __init__(self, contract: Contract, mode: Mode, scale: float | None = None) -> None:
+    def __init__(self, contract: Contract, mode: Mode, scale: float | None = None, labels: Labels = LABELS) -> None:
         self._contract: Contract = contract
         self._mode: Mode = mode
         self._scale = scale
+        self._labels = labels
         self._begin()
 
     def _begin(self) -> None:
@@ -52,16 +64,23 @@ class ResponseReader:
         self._stretch = Stretch(self._mode, 0)
         self._held: list[str] = []  # from a label on: shown once a later answer proves it part of the text
         self._worth = False  # whether what is held is more than a lone confidence line
+        self._run_on = RunOn(self._labels)
 
     @property
     def running_confidence(self) -> float | None:
         return None
 
     def take(self, token: Token) -> list[Event]:
+        if token.kind is Kind.TEXT and not self._held and not self._run_on.began:  # as nearly always
+            self._stretch.raw.append(token.raw)
+            self._stretch.marks.take(token)
+            return self._visible.write(token.raw)
         if token.kind is Kind.VOID:
             told = self._visible.length > 0
             self._begin()
             return [Reset("reasoning_ended")] if told else []
+        if (token.kind is Kind.TURN or self._run_on.began) and self._run_on.takes(token, self._stretch):
+            return []
         if token.kind is Kind.BREAK:
             return self._next_stretch()
         self._stretch.raw.append(token.raw)
@@ -77,10 +96,11 @@ class ResponseReader:
         return self._visible.write(token.raw)
 
     def finish(self) -> tuple[list[Event], Completion]:
+        before = [event for token in self._run_on.belongs(self._stretch) for event in self.take(token)]
         self._stretch.marks.finish()
         answered = self._stretch.marks.answer is not None
         events = self._release() if self._worth and not answered else []
-        return events, self._completion()
+        return before + events, self._completion()
 
     def _release(self) -> list[Event]:
         events = self._visible.write("".join(self._held))
@@ -97,6 +117,8 @@ class ResponseReader:
 
     def _completion(self) -> Completion:
         answer, stated, scale = self._found(self._stretch)
+        if answer is None and self._run_on.follows_short_answer:
+            answer = tidy(self._visible.text, "lenient")
         for earlier in reversed(self._earlier):
             if answer is not None:
                 break
@@ -144,38 +166,40 @@ class ResponseReader:
         """Answer, confidence as written and its scale, all from one stretch of final text."""
         answer, mark = stretch.marks.answer, stretch.marks.confidence
         stated = None if mark is None else mark.value
-        remark = None if mark is None else _LABEL_REMARK.search(mark.label)
-        scale = self._scale if remark is None else label_scale(remark[1]) or self._scale
+        scale = self._scale if mark is None else _scale_of(mark.label) or self._scale
         if self._mode == "lenient":
             answer, stated = self._unlabelled(stretch, answer, stated)
         return answer, stated, scale
 
     def _unlabelled(self, stretch: Stretch, answer: str | None, stated: str | None) -> tuple[str | None, str | None]:
         """Lenient: what was said without its label, in the forms that other people's models were seen to use."""
+        label, quoted = stretch.marks.answer_label, stretch.marks.answer_quoted
+        if answer is not None and stated is not None and label[:1].isalpha() and answer.isalnum() and not quoted:
+            return answer, stated  # as nearly always
+        if answer is not None and quoted:
+            own = tidy(said_to_be(without_quotes("".join(stretch.raw)), self._labels), "lenient")
+            answer, stated = (answer, stated) if own is None or same_words(own, answer) else (own, None)
+        if answer is not None and not stretch.marks.answer_in_code:
+            answer, stated = self._beside(answer, stated, label)
+        if answer is not None and stated is not None and '"' not in label:
+            return answer, stated
         raw = "".join(stretch.raw)
-        label = stretch.marks.answer_label
-        if answer is not None and "confidence" in label.lower():
-            answer, beside = last_part(answer)
-            stated = stated or beside
-        if answer is not None and (match := _BESIDE.search(answer)):
-            answer, stated = tidy(answer[: match.start()], "lenient"), stated or match[1]
-        if answer is not None and stated is None and (match := _IN_BRACKETS.search(answer)):
-            aside = said_in_passing(match[0])
-            if aside is not None:
-                answer, stated = tidy(answer[: match.start()], "lenient"), aside.stated
         if answer is None and stated is not None and (pair := answer_behind(stated)):
             answer, stated = tidy(pair.answer, "lenient"), pair.stated
-        if (answer is None or '"' in label) and "{" in raw and (pair := in_json(raw)):
+        if (answer is None or '"' in label) and "{" in raw and (pair := in_json(raw, self._labels)):
+            return tidy(pair.answer, "lenient"), pair.stated or stated
+        if answer is None and "|" in raw and (pair := in_table(raw, self._labels)):
             answer, stated = tidy(pair.answer, "lenient"), pair.stated or stated
-        if answer is None and "|" in raw and (pair := in_table(raw)):
-            answer, stated = tidy(pair.answer, "lenient"), pair.stated or stated
+        if answer is None and stated is None and (pair := best_guess(raw)):
+            answer, stated = tidy(pair.answer, "lenient"), pair.stated
         if answer is None:
-            answer = tidy(last_boxed(raw) or after_hashes(raw) or said_to_be(raw), "lenient")
+            answer = tidy(last_boxed(raw) or after_hashes(raw) or said_to_be(raw, self._labels), "lenient")
         text = self._visible.text[stretch.start :] if stretch is self._stretch else raw
         lines = [line for line in text.split("\n") if line.strip()] if answer is None else []
+        lines = [] if lines and lines[0].lstrip().startswith("{") else lines  # an object that is not understood
         if stated is None and len(lines) == 2 and _BARE.fullmatch(lines[1].strip()):
             stated = lines.pop()
-        if stated is None and len(lines) == 1 and (match := _BESIDE.search(lines[0])):
+        if stated is None and len(lines) == 1 and (match := _beside(lines[0], self._labels)):
             stated = match[1]
         aside = said_in_passing(raw) if stated is None else None
         if aside is not None:
@@ -185,5 +209,49 @@ class ResponseReader:
                 rest = rest if rest != lines[0] else (raw[: aside.start] + raw[aside.end :]).strip()
                 lines = [rest or lines[0]]
         if stated is not None and len(lines) == 1:  # a short answer all by itself, and a confidence
-            answer = tidy(_BESIDE.sub("", lines[0]), "lenient")
+            beside = _beside(lines[0], self._labels)
+            answer = tidy(lines[0][: beside.start()] if beside else lines[0], "lenient")
         return answer, stated
+
+    def _beside(self, answer: str, stated: str | None, label: str) -> tuple[str | None, str | None]:
+        """A labelled answer, and a confidence that stands on its line."""
+        both: str | None = None
+        if "confidence" in label.lower():
+            both_answer, both = last_part(answer)
+            answer = both_answer or answer
+        stated = stated or both
+        found: str | None = answer
+        if "correction" in label.lower() and len(answer.split()) > _LONGEST_CORRECTION:  # a remark, not an answer
+            found = tidy(said_to_be(answer, self._labels), "lenient")
+            return found, stated
+        if match := _beside(answer, self._labels):
+            found, stated = tidy(_MARKUP_OPENED.sub("", answer[: match.start()]), "lenient"), stated or match[1]
+        if found is not None and stated is None and (match := _IN_BRACKETS.search(found)):
+            aside = said_in_passing(match[0])
+            if aside is not None:
+                found, stated = tidy(found[: match.start()], "lenient"), aside.stated
+        if found is None:
+            return None, stated
+        value = value_of(tidy(unwrapped_markup(found), "lenient") or found, self._labels)
+        return value.answer, stated or value.stated
+
+
+def _beside(line: str, labels: Labels) -> re.Match[str] | None:
+    """A label for the confidence near the end of a line, and what stands behind it."""
+    return _confidence_beside(labels).search(line, max(0, len(line) - _LONGEST_BESIDE))
+
+
+@cache
+def _confidence_beside(labels: Labels) -> re.Pattern[str]:
+    begins = r"(?:\b|(?<=[\u3000-\u9fff]))"
+    return re.compile(
+        rf"{_SEPARATOR}{begins}(?:my )?{any_of(labels.confidence)}[*_\s]{{0,3}}[:=：]\s{{0,3}}([^\n]{{1,60}})$",
+        re.IGNORECASE | re.MULTILINE,
+    )
+
+
+def _scale_of(label: str) -> float | None:
+    if label.rstrip(": \t").isalpha():
+        return None
+    remark = _LABEL_REMARK.search(label)
+    return None if remark is None else label_scale(remark[1] or remark[2])

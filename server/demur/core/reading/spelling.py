@@ -57,8 +57,12 @@ _LATEX = tuple(
     )
 )
 _HTML_TAG = re.compile(
-    r"</?(?:b|i|u|em|strong|span|code|mark|font|small|big|br|p|div|sup|sub)(?:\s[^<>]{0,80})?/?>", re.I
+    r"</?(?:b|i|u|em|strong|span|code|mark|font|small|big|br|p|div|sup|sub|li|ul|ol|h[1-6])(?:\s[^<>]{0,80})?/?>", re.I
 )
+_STRUCK = re.compile(
+    r"~~[^~\n]{1,60}~~|<(s|del|strike)>[^<>\n]{1,60}</\1>|\\(?:x?cancel|sout|st)\s?\{[^{}\n]{1,60}\}", re.I
+)
+"""What somebody wrote and took back."""
 _POWER = re.compile(r"(?<=\d)\*\*(?=\(?[-+]?\d)")
 _TIMES = re.compile(r"(?<=\d)\s?\*\s?(?=10\s?\^)")
 _SPACES = re.compile(r"[ \t\r\f\v]+")
@@ -66,12 +70,18 @@ _SPACES = re.compile(r"[ \t\r\f\v]+")
 
 def plain(text: str) -> str:
     """`text` with every number, sign and space in ASCII, and without markup; lower case, lines kept. Linear."""
+    text = without_struck(text)
     text = "".join(map(_character, html.unescape(text) if "&" in text else text)).replace(")^(", "")
     if "\\" in text or "$" in text or "{" in text:
         text = _without_latex(text)
     text = _HTML_TAG.sub("", text) if "<" in text else text
     text = _TIMES.sub("x", _POWER.sub("^", text)) if "*" in text else text
     return _SPACES.sub(" ", text.translate(_EMPHASIS)).lower()
+
+
+def without_struck(text: str) -> str:
+    """`text` without what is struck out in it."""
+    return _STRUCK.sub("", text) if "~~" in text or "</" in text or "\\" in text else text
 
 
 _EMPHASIS = {ord(character): None for character in "*_`"}

@@ -1,45 +1,28 @@
-"""Answers and confidences without a label of their own: JSON, a table, `#### 42`, "the answer is B"."""
+"""Answers and confidences without a label of their own: a table, `#### 42`, a list of guesses, the other's line."""
 
-import ast
-import json
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
 
 from demur.core.reading.labels import LABELS, Labels
+from demur.core.reading.numbers import read_probability
+from demur.core.reading.objects import Pair
 
-_MOST_OBJECTS, _LONGEST_LITERAL = 16, 10_000
 _MOST_ROWS = 200
 _HASHES = re.compile(r"^####[ \t]{1,8}([-+$\\(\d][^\n]{0,200})$", re.MULTILINE)
-_SAID = re.compile(
-    r"\b(?:the|my|our) (?:final |correct |best |right )?(?:answer|choice|option)(?: to (?:this|the) [\w ]{1,30})?"
-    r"(?: is|:)(?: therefore| thus| simply| probably| most likely)?:? {0,2}+"
-    r"(?!not\b|un|that\b|to be\b|in (?:the|this|my)\b|based\b|the same\b|correct\b|right\b|wrong\b|as follows)"
-    r"([^\n]{1,200})",
-    re.IGNORECASE,
+_GUESS = re.compile(
+    r"^[ \t*_-]{0,8}(?:G|Guess |Candidate |Answer )(\d{1,2})[*_ ]{0,4}[:=][ \t*_]{0,4}(\S[^\n]{0,200})$", re.M | re.I
 )
-_SENTENCE_ENDS = re.compile(r"[.!](?=\s|[\"”']?$)|,? (?:because|since|as|so|and I|but)\b|[;,] (?:I|with|which)\b")
+_SHARE = re.compile(
+    r"^[ \t*_-]{0,8}(?:P|Probability |Confidence )(\d{1,2})[*_ ]{0,4}[:=][ \t*_]{0,4}(\S[^\n]{0,60})$", re.M | re.I
+)
+_LISTED = re.compile(
+    r"[ \t*_]{0,4}(\d{1,2})[.)][ \t]{1,4}(\S[^\n]{0,80}?)[ \t*_]{0,4}(?:[:,–—-][ \t]{0,4}|[(\[])"
+    r"((?:0?\.\d{1,4}|\d{1,3}(?:\.\d{1,3})?[ ]?%))[)\]]?[ \t*_.;,]{0,4}"
+)
 _TABLE_RULE = re.compile(r"[\s|:-]+")
 _LAST_PART = re.compile(
     r"(.+?)\s{0,4}(?:[,;|/]|\s[-–—]\s)\s{0,4}([^,;|/]{1,40})|(.+?)\s{0,4}\(([^()]{1,40})\)", re.DOTALL
 )
 _ANSWER_BEHIND = re.compile(r"\s{0,4}[|,;]\s{0,4}(?:my |the )?(?:final )?answer\s{0,2}[:=]\s{0,4}(.+)", re.IGNORECASE)
-
-
-class Pair(NamedTuple):
-    answer: str | None = None
-    stated: str | None = None
-
-
-def in_json(text: str, labels: Labels = LABELS) -> Pair | None:
-    """The last object, in JSON or as Python writes one, that has an answer or a confidence."""
-    for found in _objects(text):
-        by_name = {_name(key): value for key, value in found.items() if isinstance(key, str)}
-        answer = [value for key, value in by_name.items() if key in labels.answer]
-        stated = [value for key, value in by_name.items() if key in labels.confidence]
-        if answer:
-            return Pair(_written(answer[-1]), _written(stated[-1]) if stated else None)
-    return None
 
 
 def in_table(text: str, labels: Labels = LABELS) -> Pair | None:
@@ -63,16 +46,6 @@ def after_hashes(text: str) -> str | None:
     return found[-1].strip() if found else None
 
 
-def said_to_be(text: str) -> str | None:
-    """What the last sentence of the kind "the answer is B" names."""
-    found = list(_SAID.finditer(text))
-    if not found:
-        return None
-    said = found[-1][1].strip()
-    end = _SENTENCE_ENDS.search(said)
-    return (said[: end.start()] if end else said).strip(" :") or None
-
-
 def last_part(value: str) -> Pair:
     """`B, 85%` behind a label that announces both."""
     match = _LAST_PART.fullmatch(value.strip())
@@ -87,39 +60,6 @@ def answer_behind(stated: str) -> Pair | None:
     return None if match is None else Pair(match[1], stated[: match.start()])
 
 
-def _objects(text: str) -> Iterator[Mapping[Any, Any]]:
-    """Objects from the last to the first, the inner before the outer."""
-    decoder, start = json.JSONDecoder(), len(text)
-    end = text.rfind("}") + 1
-    for _ in range(_MOST_OBJECTS):
-        start = text.rfind("{", 0, start)
-        if start < 0:
-            return
-        try:
-            found = decoder.raw_decode(text, start)[0]
-        except (ValueError, RecursionError):
-            found = _literal(text[start:end]) if 0 < end - start <= _LONGEST_LITERAL else None
-        if isinstance(found, dict):
-            yield found
-
-
-def _literal(text: str) -> Any:
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
-        return None
-
-
-def _written(value: Any) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, bool | int | float | list | dict) else None
-
-
-def _name(key: str) -> str:
-    return key.replace("_", " ").replace("-", " ").strip().lower()
-
-
 def _bare(cell: str) -> str:
     return cell.strip().strip("*_`").strip()
 
@@ -127,3 +67,37 @@ def _bare(cell: str) -> str:
 def _kind(cell: str, labels: Labels) -> str | None:
     name = re.sub(r"\s*[(\[][^()\[\]]*[)\]]$", "", cell).strip(" :").lower()
     return "answer" if name in labels.answer else "confidence" if name in labels.confidence else None
+
+
+def best_guess(text: str) -> Pair | None:
+    """The first of a list of guesses, each with its probability, if it is the likeliest: G1, P1; 1. Paris (80%)."""
+    pairs = _numbered_pairs(text) or _list_with_shares(text)
+    shares = [read_probability(pair.stated or "").value for pair in pairs]
+    known = [share for share in shares if share is not None]
+    if len(pairs) < 2 or len(known) != len(pairs) or known[0] < max(known):
+        return None
+    return pairs[0]
+
+
+def _numbered_pairs(text: str) -> list[Pair]:
+    if not _GUESS.search(text):
+        return []
+    guesses = {int(match[1]): match[2] for match in _GUESS.finditer(text)}
+    shares = {int(match[1]): match[2] for match in _SHARE.finditer(text)}
+    if sorted(guesses) != sorted(shares) or sorted(guesses) != list(range(1, len(guesses) + 1)):
+        return []
+    return [Pair(guesses[number].strip(), shares[number].strip()) for number in sorted(guesses)]
+
+
+def _list_with_shares(text: str) -> list[Pair]:
+    """A text that is nothing but such a list, with a line before it at most; the shares fall and fit in one."""
+    lines = [line for line in text.strip().splitlines()[: _MOST_ROWS + 1] if line.strip()]
+    items = [match for line in lines if (match := _LISTED.fullmatch(line))]
+    others = len(lines) - len(items)
+    if others > 1 or (others and lines and _LISTED.fullmatch(lines[0])):
+        return []
+    if [int(item[1]) for item in items] != list(range(1, len(items) + 1)):
+        return []
+    shares = [read_probability(item[3]).value or 0.0 for item in items]
+    falling = shares == sorted(shares, reverse=True) and sum(shares) <= 1.02
+    return [Pair(item[2].strip(" *_:,-"), item[3]) for item in items] if falling else []
