@@ -13,9 +13,14 @@ from demur.engine.base import Chunk, FinishReason
 Ending = Literal["stop", "length"]
 
 
-        self._reader = Reader(
-            request.contract.name, "lenient", aggregation=request.aggregation, labels=request.labels
-        )
+Ending = Literal["stop", "length"]
+
+
+class SampleReader:
+    """Reads one sample's output leniently: a served model may be one that nobody trained here."""
+
+    def __init__(self, request: ResolvedRequest) -> None:
+        self._reader = Reader(request.contract.name, "lenient", aggregation=request.aggregation, labels=request.labels)
         self._raw: list[str] = []
         self._finish_reason: FinishReason | None = None
         self.prompt_tokens: int | None = None
