@@ -18,7 +18,7 @@ import numpy as np
 from bench.report import publish
 
 from demur.core.equivalence import answer_key, same_answer
-from demur.core.reading import read
+from demur.core.reader import read
 from demur.core.scaling import Problem, scaling_curves
 from demur.core.selection import Sample
 from demur.core.stopping import Stopping, Vote

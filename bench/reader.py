@@ -4,8 +4,8 @@ import tracemalloc
 
 from bench.report import Spread, publish, seconds
 
-from demur.core.answers import Contract
-from demur.core.reading import Reader, read
+from demur.core.answers import ContractName
+from demur.core.reader import Reader, read
 from demur.core.threshold import decide, highlighted
 
 STEP = '<Confidence value=0.9{i} text="the carry in {i} is easy to lose">{i} * 86 + 14 = {n}, so x < {n}</Confidence>\n'
@@ -14,7 +14,7 @@ TOKENS = 1000
 CHARACTERS = 4 * TOKENS  # the usual rule of thumb for English text
 
 
-def answer(contract: Contract, characters: int) -> str:
+def answer(contract: ContractName, characters: int) -> str:
     """A believable output of about that many characters: reasoning, then what the contract wants."""
     thought = "".join(THOUGHT.format(i=i) for i in range(characters // 2 // len(THOUGHT)))
     if contract != "claims":
@@ -23,20 +23,20 @@ def answer(contract: Contract, characters: int) -> str:
     return f"{thought}Solution:\n{steps}Answer:602"
 
 
-def whole(text: str, contract: Contract) -> None:
+def whole(text: str, contract: ContractName) -> None:
     completion = read(text, contract)
     decide(completion, 0.8)
     highlighted(completion.claims, 0.8)
 
 
-def streamed(text: str, contract: Contract) -> None:
+def streamed(text: str, contract: ContractName) -> None:
     reader = Reader(contract)
     for i in range(0, len(text), 4):
         reader.feed(text[i : i + 4])
     reader.close()
 
 
-def peak(text: str, contract: Contract) -> int:
+def peak(text: str, contract: ContractName) -> int:
     tracemalloc.start()
     whole(text, contract)
     size = tracemalloc.get_traced_memory()[1]
@@ -44,7 +44,7 @@ def peak(text: str, contract: Contract) -> int:
     return size
 
 
-def measure(contract: Contract) -> dict[str, object]:
+def measure(contract: ContractName) -> dict[str, object]:
     short, long = answer(contract, CHARACTERS), answer(contract, 50 * CHARACTERS)
     once = seconds(lambda: whole(short, contract), runs=200, warmup=20)
     growth = [

@@ -9,7 +9,7 @@ from typing import Any
 from bench.report import publish
 
 from demur.core.equivalence import same_answer
-from demur.core.reading import read
+from demur.core.reader import read
 from demur.grading import Grader
 
 DATA = Path(__file__).parents[1] / "tests" / "data"

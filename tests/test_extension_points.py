@@ -1,23 +1,34 @@
-"""A confidence source, a selection rule and an engine from outside the package answer a question through the server."""
+"""A contract, a confidence source, a selection rule and an engine from outside the package answer a question."""
 
 import asyncio
+import re
 from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from demur import prompts
 from demur.answering.confidence import SOURCES, FinishedSample, Score, ScoringServices
 from demur.answering.params import RequestParams
 from demur.api.app import create_app
-from demur.core.answers import Reading
+from demur.core import parsing
+from demur.core.answers import Completion, ParsedConfidence
+from demur.core.contracts import CONTRACTS, Contract
+from demur.core.parsing.lexer import Token
+from demur.core.reader import detect_contract, read
 from demur.core.selection import RULES, Rule
+from demur.engine.demo import demo_answer
 from demur.engine.scripted import ScriptedEngine
 from demur.manifest import Manifest
 from demur.serving.engines import ENGINES, Loaded
 from demur.serving.server import open_app
 from demur.settings import Settings
+from demur_training.rewards import check_settings, compute_score
+
+ROOT = Path(__file__).parents[1]
 
 MANIFEST = Manifest(name="toy", calibrated=True, contracts=("response",))
 
@@ -61,7 +72,7 @@ class Brevity:
         return self
 
     async def score(self, sample: FinishedSample) -> Score:
-        return Score(Reading("value", 1 / len(sample.text.split())))
+        return Score(ParsedConfidence("value", 1 / len(sample.text.split())))
 
 
 @pytest.fixture
@@ -128,3 +139,78 @@ def test_an_engine_is_started_and_answers() -> None:
         assert asyncio.run(ask())["answer"] == "17"
     with pytest.raises(ValueError, match="'vllm', 'openai' or 'scripted'"):
         Settings(engine="toy")
+
+
+VERDICT = Contract(
+    name="verdict",
+    summary="yes or no, and a confidence in words of its own",
+    template="{task} Answer yes or no and say how sure you are.\nVerdict: yes or no\nSureness: 0 to 1\n\n{question}",
+    pattern=r"Verdict: (yes|no)\nSureness: 0\.[0-9]",
+    parser=lambda settings: VerdictParser(),
+    render=lambda solution: f"Verdict: {solution.answer}\nSureness: {solution.confidence}",
+    recognizes=lambda output: output.startswith("Verdict:"),
+)
+
+
+class VerdictParser:
+    """Shows nothing before the end: two lines are soon read."""
+
+    running_confidence = None
+
+    def __init__(self) -> None:
+        self._text = ""
+
+    def take(self, token: Token) -> list[parsing.Event]:
+        self._text += token.raw
+        return []
+
+    def finish(self) -> tuple[list[parsing.Event], Completion]:
+        found = dict(line.split(": ", 1) for line in self._text.splitlines() if ": " in line)
+        read = parsing.read_probability(found.get("Sureness", ""))
+        answer = found.get("Verdict")
+        return [], Completion("verdict", answer, read.value, read.state, self._text)
+
+
+@pytest.fixture
+def verdict() -> Iterator[None]:
+    with registered(CONTRACTS, "verdict", VERDICT):
+        yield
+
+
+@pytest.mark.usefixtures("verdict")
+def test_a_contract_is_asked_read_and_decided_on() -> None:
+    engine = ScriptedEngine({"q": ["Verdict: yes\nSureness: 0.7"]})
+    app = create_app(engine, Manifest(name="toy", contracts=("verdict",)), Settings(force_contract="always"))
+    reply = asyncio.run(post(app, contract="verdict", risk_threshold=0.7)).json()
+    assert (reply["contract"], reply["answer"], reply["confidence"]) == ("verdict", "yes", 0.7)
+    assert asyncio.run(post(app, risk_threshold=0.71)).json()["reason"] == "below_threshold"
+    model = asyncio.run(get(app, "/v1/models"))["data"][0]["demur"]
+    assert set(model["prompts"]) == {"verdict"}
+
+
+@pytest.mark.usefixtures("verdict")
+def test_a_contract_is_known_to_prompts_reader_and_demo() -> None:
+    assert prompts.wrap("q?", "verdict").endswith("Sureness: 0 to 1\n\nq?")
+    assert detect_contract("Verdict: no\nSureness: 0.2") == "verdict"
+    (output, *_) = demo_answer(prompts.messages("Which is larger, 9.11 or 9.9?", "verdict"))
+    assert read(output, "verdict").answer == "9.9"
+
+
+@pytest.mark.usefixtures("verdict")
+def test_a_contract_may_be_trained() -> None:
+    check_settings({"rule": "brier", "contract": "verdict"})
+    reward = compute_score("toy", "Verdict: yes\nSureness: 1.0", "yes", contract="verdict")
+    assert (reward["valid"], reward["confidence"], reward["score"]) == (1.0, 1.0, 1.0)
+
+
+@pytest.mark.parametrize("room", ["server/demur", "training/demur_training"])
+def test_no_contract_is_compared_by_name(room: str) -> None:
+    """What differs between contracts is a field of the contract."""
+    compared = re.compile(r"(?<!force_)contract\b[\"'\])]* (?:==|!=|in|not in) [(\[{]?[\"']")
+    wrong = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+        for path in (ROOT / room).rglob("*.py")
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if compared.search(line)
+    ]
+    assert not wrong, "\n".join(wrong)

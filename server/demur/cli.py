@@ -14,7 +14,7 @@ from demur.core.answers import Aggregation
 from demur.core.contracts import CONTRACTS
 
 if TYPE_CHECKING:
-    from demur.core.reading.labels import Labels
+    from demur.core.parsing.labels import Labels
 
 main = typer.Typer(
     help="Answers with calibrated confidence: serve a model, ask it, evaluate it.",
@@ -168,7 +168,7 @@ def parse(
 
     An output that is nothing but private thought is read as a last resort, with the problem read_from_thought.
     """
-    from demur.core.reading import detect_contract, read
+    from demur.core.reader import detect_contract, read
 
     if strict and labels is not None:
         fail("--labels is for the lenient mode: the trained form, which --strict takes, has its own labels", 2)
@@ -198,7 +198,7 @@ def parse(
 
 
 def _labels_of(path: Path | None) -> "Labels":
-    from demur.core.reading.labels import LABELS
+    from demur.core.parsing.labels import LABELS
     from demur.label_file import read_labels
     from demur.named_file import FileError
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from demur.core.reading.labels import LABELS, WORDS, Labels, extended
+from demur.core.parsing.labels import LABELS, WORDS, Labels, extended
 from demur.named_file import FileError, printable, read_file, shown
 
 MOST_BYTES = 1 << 16

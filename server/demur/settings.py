@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from demur.core.reading.labels import LABELS, Labels
+from demur.core.parsing.labels import LABELS, Labels
 from demur.fields import KeyOf
 from demur.label_file import read_labels
 from demur.serving.engines import ENGINES

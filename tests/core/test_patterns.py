@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from demur.core.contracts import CONTRACTS
-from demur.core.reading import read
+from demur.core.reader import read
 
 # hypothesis lists the characters of a range one by one, so the widest range is cut short.
 FORCED = {

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from demur.core.equivalence import same_answer
-from demur.core.reading import read
+from demur.core.reader import read
 from demur.grading import Grader
 
 DATA = Path(__file__).parents[1] / "data"

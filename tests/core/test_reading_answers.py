@@ -2,8 +2,8 @@
 
 import pytest
 
-from demur.core.reading import read
-from demur.core.reading.labels import _BY_LANGUAGE
+from demur.core.parsing.labels import _BY_LANGUAGE
+from demur.core.reader import read
 
 
 @pytest.mark.parametrize(

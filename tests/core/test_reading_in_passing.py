@@ -2,7 +2,7 @@
 
 import pytest
 
-from demur.core.reading import read
+from demur.core.reader import read
 
 SAID = [
     ("I am 90% sure.", 0.9),

@@ -8,8 +8,8 @@ from pydantic import ValidationError
 from typer.testing import CliRunner
 
 from demur.cli import main
-from demur.core.reading import Reader, read
-from demur.core.reading.labels import LABELS, extended
+from demur.core.parsing.labels import LABELS, extended
+from demur.core.reader import Reader, read
 from demur.label_file import read_labels
 from demur.named_file import FileError
 from demur.settings import Settings

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from demur.core.reading import read, read_claim_value, read_probability
-from demur.core.reading.numbers import label_scale
+from demur.core.parsing import read_claim_value, read_probability
+from demur.core.parsing.numbers import label_scale
+from demur.core.reader import read
 
 TABLE = Path(__file__).parents[1] / "data" / "reading" / "confidences.jsonl"
 ROWS = [json.loads(line) for line in TABLE.read_text(encoding="utf-8").splitlines()]

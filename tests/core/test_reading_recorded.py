@@ -4,7 +4,7 @@ import gzip
 import json
 from pathlib import Path
 
-from demur.core.reading import read
+from demur.core.reader import read
 
 RECORDED = Path(__file__).parents[1] / "data" / "reading" / "recorded.jsonl.gz"
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from demur.core.reading import Reader, Reset, fold, read
+from demur.core.parsing import Reset, fold
+from demur.core.reader import Reader, read
 
 Read = tuple[str | None, float | None]
 

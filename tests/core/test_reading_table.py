@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from demur.core.reading import read
+from demur.core.reader import read
 
 TABLE = Path(__file__).parents[1] / "data" / "reading" / "table.jsonl"
 ROWS = [json.loads(line) for line in TABLE.read_text().splitlines()]

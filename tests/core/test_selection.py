@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from demur.core.answers import Completion
-from demur.core.reading import read
+from demur.core.reader import read
 from demur.core.selection import IDK, RULES, Sample, Selection, SelectionRule, Tally, sample_of, select, tally
 
 unhurried = settings(deadline=None, max_examples=150)

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from demur.core.answers import Decision, Reading
-from demur.core.reading import read
+from demur.core.answers import Decision, ParsedConfidence
+from demur.core.reader import read
 from demur.core.threshold import decide, decide_claim, highlighted
 
 RESPONSE = "Answer: 4\nConfidence: {}"
@@ -75,4 +75,4 @@ def test_an_unreadable_claim_is_highlighted_even_at_zero():
 
 def test_a_confidence_from_elsewhere_replaces_the_stated_one():
     stated = read(RESPONSE.format("0.1"), "response")
-    assert decide(stated, 0.5, confidence=Reading("value", 0.9)) == Decision("answer")
+    assert decide(stated, 0.5, confidence=ParsedConfidence("value", 0.9)) == Decision("answer")

@@ -5,7 +5,7 @@ import pytest
 
 from demur import prompts
 from demur.core.contracts import CONTRACTS
-from demur.core.reading import read
+from demur.core.reader import read
 from demur.engine.base import Chunk, EngineDead, EngineOverloaded, Message, PromptTooLong, Sampling
 from demur.engine.demo import PREPARED, demo_answer, unwrap
 from demur.engine.scripted import Gate, Script, ScriptedEngine, words

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from demur.core.contracts import CONTRACTS
-from demur.core.reading import read
+from demur.core.reader import read
 from demur.engine.base import Chunk, EngineDead, EngineError, Message, Prompt, PromptTooLong, Sampling
 from demur.engine.vllm import UnknownEngineArgument, VLLMEngine
 

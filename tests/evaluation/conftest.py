@@ -17,7 +17,7 @@ from starlette.routing import Route
 from typer.testing import CliRunner
 
 from demur.cli import main
-from demur.core.reading import read_probability
+from demur.core.parsing import read_probability
 from live import serving
 
 QUESTION = re.compile(r"What is (\d+) plus (\d+)\?")

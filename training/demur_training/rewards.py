@@ -12,7 +12,7 @@ from demur.core import scoring
 from demur.core.answers import Aggregation, Completion
 from demur.core.contracts import CONTRACTS
 from demur.core.equivalence import is_correct
-from demur.core.reading import read
+from demur.core.reader import read
 from demur_training.errors import DataError, RecipeError
 
 Rule = Literal["binary", "success", "brier", "cross_entropy", "explicit_risk"]

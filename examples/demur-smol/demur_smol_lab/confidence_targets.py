@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from demur.core.answers import Contract
+from demur.core.answers import ContractName
 from demur_smol_lab import first_attempts
 from demur_smol_lab.problems import hard_negatives, unfamiliar
 from demur_smol_lab.sampling import Sample
@@ -67,7 +67,7 @@ class _Outcome:
 
 def estimate(samples: Sequence[Sample], vocabulary: Vocabulary) -> list[ConfidenceTargets]:
     """The confidence targets of every well-formed output that writes down as many confidences as it has claims."""
-    contracts: tuple[Contract, ...] = ("response", "claims")
+    contracts: tuple[ContractName, ...] = ("response", "claims")
     found: list[ConfidenceTargets] = []
     for contract in contracts:
         chosen = [s for s in samples if s.contract == contract and _usable(s, vocabulary)]

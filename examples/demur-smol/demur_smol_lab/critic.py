@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from demur.core.answers import Contract
+from demur.core.answers import ContractName
 from demur_smol_lab.llama import Llama
 from demur_smol_lab.packing import Branch, Response, batches, pack
 from demur_smol_lab.sampling import Sample
@@ -25,7 +25,7 @@ RIDGE = 0.01
 def last_states(model: Llama, vocabulary: Vocabulary, samples: Sequence[Sample]) -> Tensor:
     """Hidden states [samples, width] at the position before the end token, in the order of `samples`."""
     states = torch.empty(len(samples), model.embedding.shape[1])
-    contracts: set[Contract] = {sample.contract for sample in samples}
+    contracts: set[ContractName] = {sample.contract for sample in samples}
     for contract in sorted(contracts):
         chosen = [i for i, sample in enumerate(samples) if sample.contract == contract]
         prompts = Prompts(vocabulary, contract)

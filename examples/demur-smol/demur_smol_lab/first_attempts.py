@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
-from demur.core.reading import read
+from demur.core.reader import read
 from demur_smol_lab.sampling import Sample
 from demur_smol_lab.tokens import Vocabulary
 from demur_smol_lab.worked_answers import FIRST_ATTEMPT, SOLUTION

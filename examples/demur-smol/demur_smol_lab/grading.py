@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from demur.core.answers import Contract
+from demur.core.answers import ContractName
 from demur.core.equivalence import same_answer
-from demur.core.reading import read
+from demur.core.reader import read
 from demur_smol_lab.problems.problem import Problem
 from demur_smol_lab.problems.steps import check_steps
 
@@ -24,7 +24,7 @@ class Graded:
     reasons: tuple[str, ...] = ()
 
 
-def grade(problem: Problem, contract: Contract, text: str, ended: bool) -> Graded:
+def grade(problem: Problem, contract: ContractName, text: str, ended: bool) -> Graded:
     """Strict: an output without its end token, or in another form, is a violation and counts as wrong."""
     completion = read(text, contract, "strict")
     if completion.violation or not ended or completion.answer is None:

@@ -10,7 +10,7 @@ import numpy as np
 from demur.core.metrics import METRICS, Estimate, Rows, compare, number, summarise
 from demur.core.metrics.bootstrap import REPLICATES, weights
 from demur.core.metrics.estimate import estimate
-from demur.core.reading import read
+from demur.core.reader import read
 from demur_smol_lab.problems.histogram import chance_by
 from demur_smol_lab.problems.reasons import names_step, parse_step
 from demur_smol_lab.sampling import Sample

@@ -29,7 +29,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from demur.core.answers import Contract
+from demur.core.answers import ContractName
 from demur.model.merging import merge
 from demur_smol_lab import Stage, critic, curriculum, first_attempts, losses, measuring, training_rows, warm_start
 from demur_smol_lab.artefact import CRITIC, FINAL, NAME, adopt, manifest, peft_tensors
@@ -208,7 +208,7 @@ class Pipeline:
         train(model, mixed, loss, Schedule(rate), self.out / TAUGHT[number])
 
     def _worked(
-        self, vocabulary: Vocabulary, number: int, attempts: Mapping[tuple[Contract, str], str] | None = None
+        self, vocabulary: Vocabulary, number: int, attempts: Mapping[tuple[ContractName, str], str] | None = None
     ) -> list[LazyRow]:
         """Worked answers to further problems for round `number`, after first `attempts` at them, their confidences
         left out of the loss: they keep working and form from drifting, and mend what a first attempt got wrong."""
@@ -217,9 +217,11 @@ class Pipeline:
             shown, vocabulary, tokens=self.plan.row_tokens, seed=seed, confidence_weight=0.0, attempts=attempts
         )
 
-    def _first_attempts(self, model: Llama, vocabulary: Vocabulary, number: int) -> Mapping[tuple[Contract, str], str]:
+    def _first_attempts(
+        self, model: Llama, vocabulary: Vocabulary, number: int
+    ) -> Mapping[tuple[ContractName, str], str]:
         """The model's own first attempts at the problems of round `number` that will be shown worked out."""
-        found: dict[tuple[Contract, str], str] = {}
+        found: dict[tuple[ContractName, str], str] = {}
         for contract, limit in zip(CONTRACTS, self.plan.limits, strict=True):
             asked = [problem for problem, other in curriculum.worked(self.plan, number) if other == contract]
             how = Sampling(contract, 1, curriculum.worked_seed(self.plan, number), limit, batch=self.plan.batch)

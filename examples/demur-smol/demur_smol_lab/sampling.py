@@ -8,7 +8,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from demur.core.answers import Contract
+from demur.core.answers import ContractName
 from demur_smol_lab.decoding import sample
 from demur_smol_lab.grading import Graded, grade
 from demur_smol_lab.llama import Llama
@@ -26,7 +26,7 @@ class Sample:
 
     problem_id: int
     problem: Problem
-    contract: Contract
+    contract: ContractName
     ids: tuple[int, ...]
     logprobs: tuple[float, ...]
     text: str
@@ -38,7 +38,7 @@ class Sample:
 class Sampling:
     """How many samples of at most `limit` tokens, and how they are drawn: `batch` sequences at once."""
 
-    contract: Contract
+    contract: ContractName
     samples: int
     seed: int
     limit: int

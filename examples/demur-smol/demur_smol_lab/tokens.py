@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from demur.core.answers import Contract
+from demur.core.answers import ContractName
 from demur.prompts import messages
 
 
@@ -31,7 +31,7 @@ class Vocabulary:
     def decode(self, ids: Sequence[int]) -> str:
         return self._tokenizer.decode(list(ids), skip_special_tokens=False)
 
-    def prompt(self, question: str, contract: Contract) -> list[int]:
+    def prompt(self, question: str, contract: ContractName) -> list[int]:
         """The tokens the server would send for this question."""
         chat = [dict(message) for message in messages(question, contract)]
         text = self._tokenizer.apply_chat_template(chat, add_generation_prompt=True, tokenize=False)
@@ -76,9 +76,9 @@ def _end_token(folder: Path) -> int:
 class Prompts:
     """Prompts of one contract: the tokens all of them begin with, and the rest for each question."""
 
-    def __init__(self, vocabulary: Vocabulary, contract: Contract) -> None:
+    def __init__(self, vocabulary: Vocabulary, contract: ContractName) -> None:
         self._vocabulary = vocabulary
-        self._contract: Contract = contract
+        self._contract: ContractName = contract
         one, other = vocabulary.prompt("1", contract), vocabulary.prompt("Who?", contract)
         same = next(i for i, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1])
         self.prefix = one[:same]

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from demur.core.answers import Contract
+from demur.core.answers import ContractName
 from demur_smol_lab import first_attempts
 from demur_smol_lab.confidence_targets import ConfidenceTargets
 from demur_smol_lab.losses import Stated
@@ -150,7 +150,7 @@ def _rows(made: Sequence[tuple[Sample, Response]], vocabulary: Vocabulary, token
     """Packed rows, one contract each, the outputs of a problem under one question, in mixed order."""
     rng = random.Random(seed)
     packed: list[LazyRow] = []
-    contracts: tuple[Contract, ...] = ("response", "claims")
+    contracts: tuple[ContractName, ...] = ("response", "claims")
     for contract in contracts:
         prompts = Prompts(vocabulary, contract)
         asked: dict[str, list[Response]] = defaultdict(list)

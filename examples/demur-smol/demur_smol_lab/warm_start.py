@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
-from demur.core.answers import Contract
+from demur.core.answers import ContractName
 from demur_smol_lab.packing import Branch, LazyRow, Response, batches, pack
 from demur_smol_lab.problems.problem import Problem
 from demur_smol_lab.tokens import Prompts, Vocabulary
@@ -15,20 +15,20 @@ CONFIDENCE_WEIGHT = 0.3
 
 
 def rows(
-    problems: Iterable[tuple[Problem, Contract]],
+    problems: Iterable[tuple[Problem, ContractName]],
     vocabulary: Vocabulary,
     *,
     tokens: int,
     seed: int,
     confidence_weight: float = CONFIDENCE_WEIGHT,
-    attempts: Mapping[tuple[Contract, str], str] | None = None,
+    attempts: Mapping[tuple[ContractName, str], str] | None = None,
 ) -> list[LazyRow]:
     """Packed rows of about `tokens` tokens, one contract each, in mixed order. A model that states confidences already
     gets `confidence_weight` 0. `attempts` are its first attempts at some of the questions, put before the worked answer
     and left out of the loss."""
     rng = random.Random(seed)
-    prompts: dict[Contract, Prompts] = {c: Prompts(vocabulary, c) for c in ("response", "claims")}
-    branches: dict[Contract, list[Branch]] = {"response": [], "claims": []}
+    prompts: dict[ContractName, Prompts] = {c: Prompts(vocabulary, c) for c in ("response", "claims")}
+    branches: dict[ContractName, list[Branch]] = {"response": [], "claims": []}
     for problem, contract in problems:
         text = _text(problem, contract, rng)
         question = prompts[contract].rest(problem.question)
@@ -52,7 +52,7 @@ def weighed(vocabulary: Vocabulary, text: str, confidence_weight: float, other: 
     return Response(ids, [confidence_weight if i in places else other for i in range(len(ids))])
 
 
-def _text(problem: Problem, contract: Contract, rng: random.Random) -> str:
+def _text(problem: Problem, contract: ContractName, rng: random.Random) -> str:
     if contract == "claims":
         return claims_text(problem, _random(rng, count_claims(problem)), rng)
     return response_text(problem, rng.random())

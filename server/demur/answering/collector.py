@@ -12,7 +12,7 @@ from demur.answering.resolve import ResolvedRequest
 from demur.answering.response import Usage
 from demur.answering.sample_reader import SampleReader
 from demur.answering.sampler import Piece
-from demur.core.answers import State
+from demur.core.answers import ConfidenceStatus
 from demur.core.stopping import Vote, cannot_reach_threshold
 
 
@@ -41,7 +41,7 @@ class SampleCollector(Protocol):
         ...
 
     @property
-    def states(self) -> tuple[State, ...]:
+    def states(self) -> tuple[ConfidenceStatus, ...]:
         """How the confidences of the samples that came to their end could be read."""
         ...
 
@@ -81,7 +81,7 @@ class SingleSample:
         return outcome.of_one(self._request, self._sample) if self._ended else outcome.of_early_abstention(self._sample)
 
     @property
-    def states(self) -> tuple[State, ...]:
+    def states(self) -> tuple[ConfidenceStatus, ...]:
         return (self._sample.completion.state,) if self._ended else ()
 
 
@@ -120,7 +120,7 @@ class VotingSamples:
         return outcome.of_vote(self._request, self._vote, self._samples)
 
     @property
-    def states(self) -> tuple[State, ...]:
+    def states(self) -> tuple[ConfidenceStatus, ...]:
         return tuple(sample.state for sample in self._vote.samples)
 
 

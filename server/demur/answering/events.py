@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from demur.answering.response import Answer, GivenClaim
 from demur.answering.sample_reader import Ending
-from demur.core.answers import State
+from demur.core.answers import ConfidenceStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class SampleDone:
 
     id: int
     confidence: float | None
-    state: State
+    state: ConfidenceStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Final:
     many tokens those stopped early could still have cost at most."""
 
     answer: Answer
-    states: tuple[State, ...]
+    states: tuple[ConfidenceStatus, ...]
     finish_reason: Ending
     tokens_saved_upper_bound: int = 0
 

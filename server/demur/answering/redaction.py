@@ -10,7 +10,7 @@ from demur.answering.events import ClaimGiven, Delta, Event, Reset
 from demur.answering.outcome import Outcome, VoteOutcome
 from demur.answering.resolve import ResolvedRequest
 from demur.answering.response import Answer, GivenClaim, Identity, SampleGroup, SampleReport, Usage, Withheld
-from demur.core import reading
+from demur.core import parsing
 from demur.core.answers import Claim, Decision
 from demur.core.selection import Group
 from demur.core.threshold import decide_claim
@@ -33,7 +33,7 @@ def is_visible(request: ResolvedRequest, decision: Decision) -> bool:
     return decision.decision == "answer" or request.include_withheld
 
 
-def visible_events(events: Iterable[reading.Event], request: ResolvedRequest) -> list[Event]:
+def visible_events(events: Iterable[parsing.Event], request: ResolvedRequest) -> list[Event]:
     """The parser's events as the caller gets them: none while what they tell may still be withheld."""
     return [_visible_event(event, request) for event in events] if can_stream_text(request) else []
 
@@ -94,13 +94,13 @@ def _report(vote: VoteOutcome, request: ResolvedRequest, decision: Decision) -> 
     )
 
 
-def _visible_event(event: reading.Event, request: ResolvedRequest) -> Event:
+def _visible_event(event: parsing.Event, request: ResolvedRequest) -> Event:
     match event:
-        case reading.Delta():
+        case parsing.Delta():
             return Delta(event.text)
-        case reading.ClaimRead():
+        case parsing.ClaimRead():
             return ClaimGiven(event.index, _given(event.claim, request))
-        case reading.Reset():
+        case parsing.Reset():
             return Reset(event.reason)
 
 

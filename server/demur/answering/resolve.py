@@ -7,7 +7,7 @@ from demur.answering.errors import InvalidRequest, NotAllowed, UnknownModel
 from demur.answering.params import RequestParams, UnresolvedRequest
 from demur.core.answers import Aggregation, Granularity
 from demur.core.contracts import CONTRACTS, Contract
-from demur.core.reading.labels import Labels
+from demur.core.parsing.labels import Labels
 from demur.core.stopping import Stopping
 from demur.engine.base import Message, Prompt, Sampling
 from demur.manifest import Manifest

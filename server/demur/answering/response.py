@@ -9,10 +9,10 @@ from demur.answering.confidence import SOURCES
 from demur.core.answers import (
     Aggregation,
     ClaimDecision,
+    ConfidenceStatus,
     Granularity,
     Reason,
     ResponseDecision,
-    State,
 )
 from demur.core.contracts import CONTRACTS
 from demur.core.stopping import Settled
@@ -74,7 +74,7 @@ class SampleMember:
     id: int
     group: int | None
     confidence: float | None
-    state: State
+    state: ConfidenceStatus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,11 +7,9 @@ from demur.answering.confidence import Score
 from demur.answering.errors import SampleLost
 from demur.answering.resolve import ResolvedRequest
 from demur.core.answers import Completion
-from demur.core.reading import Event, Reader
+from demur.core.parsing import Event
+from demur.core.reader import Reader
 from demur.engine.base import Chunk, FinishReason
-
-Ending = Literal["stop", "length"]
-
 
 Ending = Literal["stop", "length"]
 

@@ -1,27 +1,24 @@
-"""The values that pass between the rooms: what was read from a completion, and what the caller is told."""
+"""Values that the packages share: what was read from a completion, and what is decided about it."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 ContractName = str
 """A key of `demur.core.contracts.CONTRACTS`."""
-Contract = ContractName
 Granularity = Literal["response", "claims"]
 Aggregation = Literal["min", "product"]
-Mode = Literal["strict", "lenient"]
+ParseMode = Literal["strict", "lenient"]
 
-State = Literal["value", "missing", "invalid"]
+ConfidenceStatus = Literal["value", "missing", "invalid"]
 """Of a confidence: it was read, it was not there, or it was there and is no probability."""
 
 ClaimDecision = Literal["assert", "highlight"]
 ResponseDecision = Literal["answer", "abstain"]
 Reason = Literal["below_threshold", "confidence_missing", "confidence_invalid", "answer_missing", "truncated", "idk"]
 
-CONTRACTS: tuple[Contract, ...] = ("response", "claims", "explicit_risk")
-
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ParsedConfidence:
     """One number somebody wrote down as a confidence.
 
     `value` is in [0, 1] when `state` is "value" and None otherwise. `problems` says what was done to it ("rescaled",
@@ -29,7 +26,7 @@ class Reading:
     "scale_unclear", "out_of_range".
     """
 
-    state: State
+    state: ConfidenceStatus
     value: float | None = None
     problems: tuple[str, ...] = ()
 
@@ -58,10 +55,10 @@ class Completion:
     In strict mode any entry in `problems` that `is_violation` names makes the output a format violation.
     """
 
-    contract: Contract
+    contract: ContractName
     answer: str | None
     confidence: float | None
-    state: State
+    state: ConfidenceStatus
     text: str
     claims: tuple[Claim, ...] = ()
     idk: bool = False

@@ -2,12 +2,12 @@
 
 from typing import Literal
 
-from demur.core.answers import Completion, Decision, Granularity, Reading, Reason
+from demur.core.answers import Completion, Decision, Granularity, ParsedConfidence, Reason
 
 ANSWER = Decision("answer")
 
 
-def by_confidence(completion: Completion, stated: Reading, t: float, granularity: Granularity) -> Decision:
+def by_confidence(completion: Completion, stated: ParsedConfidence, t: float, granularity: Granularity) -> Decision:
     """Abstain if and only if the confidence is below the risk threshold t in [0, 1] (arXiv:2512.19920, section 3.2.2).
 
     At granularity "claims" doubt is shown claim by claim, so an output is given if it has readable claims. At t = 0
@@ -22,7 +22,9 @@ def by_confidence(completion: Completion, stated: Reading, t: float, granularity
     return ANSWER if stated.value >= t else Decision("abstain", "below_threshold")
 
 
-def as_the_model_decided(completion: Completion, stated: Reading, t: float, granularity: Granularity) -> Decision:
+def as_the_model_decided(
+    completion: Completion, stated: ParsedConfidence, t: float, granularity: Granularity
+) -> Decision:
     """Give every answer: the prompt told the model the threshold, and the model did not decline (section 3.2.1)."""
     return ANSWER
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from math import exp, fsum, log
 
-from demur.core.answers import Completion, State
+from demur.core.answers import Completion, ConfidenceStatus
 from demur.core.posterior import MARGIN, certain, threshold
 
 SelectionRule = str
@@ -39,7 +39,7 @@ class Sample:
     key: str | None
     answer: str | None
     confidence: float | None
-    state: State
+    state: ConfidenceStatus
 
     @property
     def idk(self) -> bool:
@@ -128,7 +128,7 @@ class Selection:
     groups: tuple[Group, ...]
     sample: Sample | None
     confidence: float | None
-    state: State
+    state: ConfidenceStatus
 
     @property
     def answer(self) -> str | None:
@@ -192,7 +192,7 @@ def _described(key: str, members: list[Sample], drawn: int, chosen: bool) -> Gro
     )
 
 
-def _why_none(samples: Iterable[Sample]) -> State:
+def _why_none(samples: Iterable[Sample]) -> ConfidenceStatus:
     """Why there is no confidence: one that is no probability says more than one that is missing."""
     return "invalid" if any(sample.state == "invalid" for sample in samples) else "missing"
 

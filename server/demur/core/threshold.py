@@ -4,7 +4,7 @@ Abstain if and only if p < t, so a tie answers. The paper's introduction has the
 one place; its method section is what holds.
 """
 
-from demur.core.answers import Claim, ClaimDecision, Completion, Decision, Granularity, Reading
+from demur.core.answers import Claim, ClaimDecision, Completion, Decision, Granularity, ParsedConfidence
 from demur.core.contracts import CONTRACTS
 
 
@@ -18,7 +18,7 @@ def decide(
     t: float,
     *,
     granularity: Granularity = "response",
-    confidence: Reading | None = None,
+    confidence: ParsedConfidence | None = None,
     truncated: bool = False,
 ) -> Decision:
     """Answer, or abstain with the reason, by the rule of the completion's contract.
@@ -30,7 +30,7 @@ def decide(
         return Decision("abstain", "idk")
     if completion.answer is None:
         return Decision("abstain", "truncated" if truncated else "answer_missing")
-    stated = confidence or Reading(completion.state, completion.confidence)
+    stated = confidence or ParsedConfidence(completion.state, completion.confidence)
     decision = CONTRACTS[completion.contract].decide(completion, stated, t, granularity)
     if truncated and decision.reason == "confidence_missing":
         return Decision("abstain", "truncated")

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal, Self
 
-from demur.core.answers import State
-from demur.core.reading import read_probability
+from demur.core.answers import ConfidenceStatus
+from demur.core.parsing import read_probability
 from demur.evaluation.errors import EvaluationError, RowsFileError
 from demur.evaluation.values import is_missing, number_in, shown
 
@@ -80,7 +80,7 @@ class ConfidenceScale:
             raise EvaluationError(f"--scale {text}: write percent, or the top of the scale, such as 10 or 5")
         return cls(top, is_stated=True)
 
-    def read(self, value: Any, column: str, place: str) -> tuple[float | None, State]:
+    def read(self, value: Any, column: str, place: str) -> tuple[float | None, ConfidenceStatus]:
         """The confidence in [0, 1], if there is one, and the state of it. Raises RowsFileError."""
         if type(value) is float and 0 <= value <= 1 and self.top == 1:
             self._on_it += 1

@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from demur.core.answers import State
+from demur.core.answers import ConfidenceStatus
 from demur.evaluation.columns import Columns, RowFormat, listed
 from demur.evaluation.confidences import ConfidenceScale
 from demur.evaluation.errors import RowsFileError
@@ -125,14 +125,16 @@ class _Reader:
         self._seen.add((*about, sample))
         return sample
 
-    def _confidence(self, fields: dict[str, Any], column: str | None, place: str) -> tuple[float | None, State]:
+    def _confidence(
+        self, fields: dict[str, Any], column: str | None, place: str
+    ) -> tuple[float | None, ConfidenceStatus]:
         if column is None:
             return None, _unstated(fields)
         p, state = self._scale.read(fields[column], column, place)
         return p, _unstated(fields) if state == "missing" else state
 
 
-def _unstated(fields: dict[str, Any]) -> State:
+def _unstated(fields: dict[str, Any]) -> ConfidenceStatus:
     """Why there is no confidence: rows that demur wrote say so themselves."""
     return "invalid" if fields.get("state") == "invalid" else "missing"
 

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from demur.core.answers import State
+from demur.core.answers import ConfidenceStatus
 from demur.core.metrics import RiskRow, Rows
 
 Level = Literal["response", "claims"]
@@ -25,7 +25,7 @@ class Row:
     confidence: float | None
     correct: bool | None
     claim: int | None = None
-    state: State = "value"
+    state: ConfidenceStatus = "value"
     risk_threshold: float | None = None
     abstained: bool = False
 
@@ -49,7 +49,7 @@ class RowSet:
         """Whether the threshold was in the prompt, so that there is no confidence to score."""
         return any(row.risk_threshold is not None for row in self.rows)
 
-    def count(self, state: State) -> int:
+    def count(self, state: ConfidenceStatus) -> int:
         """How many rows have a confidence in this state."""
         return sum(row.state == state for row in self.rows)
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from demur.core.answers import Contract
-from demur.core.reading import read
+from demur.core.answers import ContractName
+from demur.core.reader import read
 from demur_smol_lab import first_attempts
 from demur_smol_lab.confidence_targets import estimate
 from demur_smol_lab.grading import grade
@@ -26,7 +26,7 @@ def vocabulary(tmp_path_factory):
     return Vocabulary(make_tiny_digit_model(tmp_path_factory.mktemp("model")))
 
 
-def sample(vocabulary, problem, text, contract: Contract = "response", logprob=-0.5):
+def sample(vocabulary, problem, text, contract: ContractName = "response", logprob=-0.5):
     ids = tuple(vocabulary.encode(text))
     return Sample(0, problem, contract, ids, (logprob,) * len(ids), text, True, grade(problem, contract, text, True))
 

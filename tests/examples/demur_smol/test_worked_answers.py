@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from demur.core.reading import read
+from demur.core.reader import read
 from demur_smol_lab.grading import grade
 from demur_smol_lab.problems.mix import MIX, draw
 from demur_smol_lab.tokens import Prompts, Vocabulary

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, cast, get_args
 
 from demur import prompts
-from demur.core.answers import Contract
+from demur.core.answers import ContractName
 from demur.core.contracts import CONTRACTS
 from demur_training.data.overlap import Overlap, words
 from demur_training.data.questions import Question, extract, raw_text
@@ -20,7 +20,7 @@ from demur_training.errors import DataError
 class DataSettings:
     """How questions become training rows. `ngram` words in a row shared with an evaluation question are too many."""
 
-    contract: Contract
+    contract: ContractName
     domain: prompts.Domain = "maths"
     val_size: int = 200
     limit: int | None = None

@@ -5,7 +5,7 @@ from typing import Any
 from verl.utils.dataset.rl_dataset import RLHFDataset
 
 from demur import prompts
-from demur.core.answers import Contract
+from demur.core.answers import ContractName
 
 THRESHOLDS = 100
 """t is drawn on 0, 0.01, ..., 0.99, so that the percentage in the prompt is the one that is scored."""
@@ -27,7 +27,7 @@ def redraw(extra_info: dict[str, Any]) -> dict[str, Any]:
     """The columns of a row that change with a new risk threshold."""
     import torch
 
-    contract: Contract = "explicit_risk"
+    contract: ContractName = "explicit_risk"
     threshold = int(torch.randint(THRESHOLDS, ())) / THRESHOLDS
     chat = prompts.messages(extra_info["question"], contract, domain=extra_info["domain"], risk_threshold=threshold)
     return {"raw_prompt": chat, "extra_info": {**extra_info, "risk_threshold": threshold}}

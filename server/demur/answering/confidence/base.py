@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from demur.core.answers import Reading
+from demur.core.answers import ParsedConfidence
 from demur.engine.base import Engine, Prompt
 from demur.engine.critic import Critic
 from demur.manifest import Manifest
@@ -37,7 +37,7 @@ class FinishedSample:
 class Score:
     """The confidence of one sample. `values` are the critic's estimates it comes from, where it comes from them."""
 
-    confidence: Reading
+    confidence: ParsedConfidence
     values: "ValueEstimates | None" = None
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from demur.answering.confidence.base import FinishedSample, Score, ScoringServices
-from demur.core.answers import Reading
+from demur.core.answers import ParsedConfidence
 from demur.engine.base import EngineError, Prompt
 from demur.engine.critic import Critic
 from demur.manifest import Critic as CriticDescription
@@ -26,10 +26,10 @@ class ValueEstimates:
     before: tuple[float | None, ...]
 
     @property
-    def confidence(self) -> Reading:
+    def confidence(self) -> ParsedConfidence:
         """The value before the last token, where the whole answer has been seen."""
         last = self.before[-1]
-        return Reading("invalid") if last is None else Reading("value", last)
+        return ParsedConfidence("invalid") if last is None else ParsedConfidence("value", last)
 
     @property
     def after(self) -> tuple[float | None, ...]:

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from demur.core.answers import Completion, Decision, Granularity, Reading
+from demur.core.answers import Completion, Decision, Granularity, ParsedConfidence
 from demur.core.decision_rules import by_confidence
+from demur.core.parsing.port import Parser
 
-DecisionRule = Callable[[Completion, Reading, float, Granularity], Decision]
+DecisionRule = Callable[[Completion, ParsedConfidence, float, Granularity], Decision]
 """(completion with an answer, its confidence, risk threshold in [0, 1], granularity) -> answer or abstain."""
 
 
@@ -39,8 +40,8 @@ class Contract:
 
     `template` is the user message, with the fields `{task}` and `{question}`, and `{percent}` and `{penalty}` where it
     `states_threshold`. `pattern` is a regular expression that a whole output has to match when the model is forced
-    (structured outputs). `render` writes a solution as a trained model would. `recognizes` tells an output of this
-    contract from those of others by what is in it.
+    (structured outputs). `parser` reads an output. `render` writes a solution as a trained model would. `recognizes`
+    tells an output of this contract from those of others by what is in it.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Contract:
     """What the model prints, as a noun phrase for model cards."""
     template: str
     pattern: str
+    parser: Parser
     render: Callable[[Solution], str]
     recognizes: Callable[[str], bool]
     decide: DecisionRule = by_confidence

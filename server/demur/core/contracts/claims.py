@@ -4,6 +4,7 @@ import re
 
 from demur.core.contracts.base import Contract, Solution, Step
 from demur.core.contracts.patterns import CONTROL, LINE, PROBABILITY, UNTAGGED, WIDE
+from demur.core.parsing.claims import ClaimsReader
 
 _TEMPLATE = """{task} First work it out in private. Then write "Solution:" and each step in a tag, with the chance \
 from 0 to 1 that the step is right and what could be wrong with it:
@@ -38,6 +39,7 @@ CLAIMS = Contract(
     template=_TEMPLATE,
     # At most 2 lines, then 1 to 6 claims and the answer.
     pattern=rf"({LINE}){{0,2}}Solution:\n({_CLAIM}){{1,6}}Answer: {UNTAGGED}",
+    parser=ClaimsReader,
     render=_render,
     recognizes=lambda output: _TAG.search(output) is not None,
     has_claims=True,

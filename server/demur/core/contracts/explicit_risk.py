@@ -5,6 +5,7 @@ import re
 from demur.core.contracts.base import Contract, Solution
 from demur.core.contracts.patterns import LINE, UNTAGGED
 from demur.core.decision_rules import as_the_model_decided
+from demur.core.parsing.explicit_risk import ExplicitRiskReader
 
 _TEMPLATE = """{task} Give an answer only if the chance that it is right is above {percent} percent. A right \
 answer earns 1 point, a wrong one {penalty}, and <IDK> earns 0. Finish with one line:
@@ -26,6 +27,7 @@ EXPLICIT_RISK = Contract(
     template=_TEMPLATE,
     # At most 4 lines, then the answer or <IDK>.
     pattern=rf"({LINE}){{0,4}}Answer: (<IDK>|{UNTAGGED})",
+    parser=ExplicitRiskReader,
     render=_render,
     recognizes=lambda output: _DECLINED.search(output) is not None,
     decide=as_the_model_decided,

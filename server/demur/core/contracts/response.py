@@ -2,6 +2,7 @@
 
 from demur.core.contracts.base import Contract, Solution
 from demur.core.contracts.patterns import CONTROL, LINE, PROBABILITY, WIDE
+from demur.core.parsing.response import ResponseReader
 
 _TEMPLATE = """{task} Always give your best answer. Finish with exactly two lines:
 Answer: your answer
@@ -20,6 +21,7 @@ RESPONSE = Contract(
     template=_TEMPLATE,
     # At most 4 lines, then the answer and a confidence.
     pattern=rf"({LINE}){{0,4}}Answer: [!-~{WIDE}][^{CONTROL}]{{0,59}}\nConfidence: {PROBABILITY}",
+    parser=ResponseReader,
     render=_render,
     recognizes=lambda output: False,  # it has no mark of its own: what no other contract recognizes is read as this
 )

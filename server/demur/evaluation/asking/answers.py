@@ -6,7 +6,7 @@ from typing import Any
 
 from demur.core.answers import Claim, Completion
 from demur.core.contracts import CONTRACTS
-from demur.core.reading import read
+from demur.core.reader import read
 from demur.evaluation.asking.base import Ask, BadReply, Output, Request, tokens_of
 from demur.http_client import one_line
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
-from demur.core.answers import Claim, State
+from demur.core.answers import Claim, ConfidenceStatus
 
 
 class Key(NamedTuple):
@@ -33,7 +33,7 @@ class Output:
 
     answer: str | None
     confidence: float | None
-    state: State
+    state: ConfidenceStatus
     text: str
     claims: tuple[Claim, ...] = ()
     idk: bool = False

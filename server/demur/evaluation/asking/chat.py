@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from demur.core.answers import Aggregation, Contract
-from demur.core.reading import read
+from demur.core.answers import Aggregation, ContractName
+from demur.core.reader import read
 from demur.evaluation.asking.base import Ask, BadReply, Output, Request, tokens_of
 from demur.prompts import Domain, messages
 
@@ -15,7 +15,7 @@ class ChatApi:
     """Asks `POST /v1/chat/completions` under one contract."""
 
     request: Request
-    contract: Contract = "response"
+    contract: ContractName = "response"
     domain: Domain = "general"
     aggregation: Aggregation = "min"
     path: str = "/v1/chat/completions"

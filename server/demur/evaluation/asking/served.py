@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from demur.core.answers import Contract
+from demur.core.answers import ContractName
 from demur.evaluation.asking.base import BadReply
 from demur.evaluation.asking.endpoint import Endpoint, GaveUp
 from demur.evaluation.errors import EndpointError, Refused
@@ -17,7 +17,7 @@ Served = dict[str, str | None]
 """name, recipe, base, fingerprint, and the hash of the prompt under the contract of the run."""
 
 
-async def served_by(endpoint: Endpoint, model: str | None, contract: Contract) -> Served | None:
+async def served_by(endpoint: Endpoint, model: str | None, contract: ContractName) -> Served | None:
     """What the server says of its model; None where it does not say. Raises EndpointError where it cannot be asked."""
     try:
         reply = await endpoint.get(PATH, _listed)
@@ -37,7 +37,7 @@ def _listed(body: Any) -> None:
         raise BadReply(f"{PATH} lists no models (is this a demur server? --api chat speaks to others)")
 
 
-def _of(listed: list[Any], model: str | None, contract: Contract) -> Served | None:
+def _of(listed: list[Any], model: str | None, contract: ContractName) -> Served | None:
     entries = [entry for entry in listed if isinstance(entry, Mapping) and model in (None, entry.get("id"))]
     card = entries[0].get("demur") if len(entries) == 1 else None
     if not isinstance(card, Mapping):

@@ -8,10 +8,10 @@ characters, so the work is linear in the length. No HTML parser can do this: ste
 import re
 from typing import NamedTuple
 
-from demur.core.answers import Contract, Mode
-from demur.core.reading.grammar import BEGINS_LINE, LONGEST_LABEL, LONGEST_TAG, OPEN_ENDED, QUOTABLE, Kind, grammar
-from demur.core.reading.labels import LABELS, Labels
-from demur.core.reading.templates import (
+from demur.core.answers import ParseMode
+from demur.core.parsing.grammar import BEGINS_LINE, LONGEST_LABEL, LONGEST_TAG, OPEN_ENDED, QUOTABLE, Kind, grammar
+from demur.core.parsing.labels import LABELS, Labels
+from demur.core.parsing.templates import (
     GLUED,
     GLUED_AT_START,
     GLUED_BEGINS,
@@ -32,10 +32,10 @@ class Token(NamedTuple):
 
 
 class Lexer:
-    """Feed it text, take tokens. The contract says which structures exist, the mode how loosely they are written."""
+    """Feed it text, take tokens. Contracts with claims have their own structures; the mode says how loosely written."""
 
-    def __init__(self, contract: Contract, mode: Mode = "lenient", labels: Labels = LABELS) -> None:
-        self._grammar = grammar(contract, mode, labels)
+    def __init__(self, has_claims: bool, mode: ParseMode = "lenient", labels: Labels = LABELS) -> None:
+        self._grammar = grammar(has_claims, mode, labels)
         self._before = "\n"  # the last character given out; a label needs to know whether a line starts after it
         self._carry = ""
         self._begins_line = False  # a line begins with what comes next, though no newline stands before it

@@ -7,11 +7,11 @@ is refused, and so is a number that is followed by something that is no remark.
 
 import re
 
-from demur.core.answers import Mode, Reading
-from demur.core.reading.before_labels import EMOJI
-from demur.core.reading.quantities import Quantity, in_digits, quantity_at
-from demur.core.reading.scales import label_scale, named_scale, scale_before
-from demur.core.reading.spelling import plain
+from demur.core.answers import ParsedConfidence, ParseMode
+from demur.core.parsing.before_labels import EMOJI
+from demur.core.parsing.quantities import Quantity, in_digits, quantity_at
+from demur.core.parsing.scales import label_scale, named_scale, scale_before
+from demur.core.parsing.spelling import plain
 
 __all__ = ["CLIPPED_TO_1", "label_scale", "read_claim_value", "read_probability"]
 
@@ -83,10 +83,10 @@ _NEGATED = re.compile(r"\b(?:not|isn't|aren't|cannot|can't|never|un(?:sure|certa
 
 _IN_BRACKETS = re.compile(r"[(\[]([^()\[\]\n]{1,80})[)\]]")
 
-_MISSING = Reading("missing", None, ("confidence_missing",))
+_MISSING = ParsedConfidence("missing", None, ("confidence_missing",))
 
 
-def read_probability(text: str, mode: Mode = "lenient", *, scale: float | None = None) -> Reading:
+def read_probability(text: str, mode: ParseMode = "lenient", *, scale: float | None = None) -> ParsedConfidence:
     """Read what stands for a confidence: a number of [0, 1], its spellings and its remarks.
 
     Strict takes 0 to 1 in plain decimals. Lenient takes all that the module's grammar tells; a bare number counts on
@@ -97,7 +97,7 @@ def read_probability(text: str, mode: Mode = "lenient", *, scale: float | None =
     """
     stated = text.strip()
     if _STRICT.fullmatch(stated) and (scale is None or mode == "strict"):
-        return Reading("value", float(stated))
+        return ParsedConfidence("value", float(stated))
     if mode == "strict":
         return _strict_failure(stated)
     said = _undressed(in_digits(plain(stated[:_LONGEST])))
@@ -109,7 +109,7 @@ def read_probability(text: str, mode: Mode = "lenient", *, scale: float | None =
     return _statement(said.removesuffix("<"), scale)
 
 
-def read_claim_value(text: str | None, mode: Mode = "lenient") -> Reading:
+def read_claim_value(text: str | None, mode: ParseMode = "lenient") -> ParsedConfidence:
     """Read a claim's `value`: lenient as `read_probability`; strict clips to [0, 1] as in the paper's appendix A."""
     if text is None or not text.strip(" \t\r\n\"'"):
         return _MISSING
@@ -118,16 +118,20 @@ def read_claim_value(text: str | None, mode: Mode = "lenient") -> Reading:
     if not _NUMBER.fullmatch(text.strip()):
         return _invalid("not_a_number")
     value = float(text)
-    return Reading("value", value) if 0 <= value <= 1 else Reading("value", min(max(value, 0.0), 1.0), ("clipped",))
+    return (
+        ParsedConfidence("value", value)
+        if 0 <= value <= 1
+        else ParsedConfidence("value", min(max(value, 0.0), 1.0), ("clipped",))
+    )
 
 
-def _strict_failure(stated: str) -> Reading:
+def _strict_failure(stated: str) -> ParsedConfidence:
     if not stated:
         return _MISSING
     return _invalid("out_of_range" if _NUMBER.fullmatch(stated) else "not_a_number")
 
 
-def _statement(said: str, scale: float | None) -> Reading:
+def _statement(said: str, scale: float | None) -> ParsedConfidence:
     if (before := scale_before(said)) is not None:
         top, end = before
         return _statement(_undressed(said[end:]), top)
@@ -148,7 +152,7 @@ def _statement(said: str, scale: float | None) -> Reading:
     return _scaled(found, top, scale)
 
 
-def _in_brackets(said: str, scale: float | None) -> Reading:
+def _in_brackets(said: str, scale: float | None) -> ParsedConfidence:
     """Words, and one number in brackets: High (90%)."""
     words = _IN_BRACKETS.sub("", said)
     inside = [match[1] for match in _IN_BRACKETS.finditer(said) if any(map(str.isdecimal, match[1]))]
@@ -179,22 +183,22 @@ def _contradicts(found: Quantity, rest: str, scale: float | None) -> bool:
     return values[0] is not None and (values[1] is None or abs(values[0] - values[1]) > 0.006)
 
 
-def _scaled(found: Quantity, named: float | None, asked: float | None) -> Reading:
+def _scaled(found: Quantity, named: float | None, asked: float | None) -> ParsedConfidence:
     """The one rule for scales: the stated one, else the asked one, else 0 to 1 with percentages told apart."""
     if found.problem is not None:
         return _invalid(found.problem)
     value, top = found.value, named if named is not None else asked
     if found.is_share or top == 1:
-        return Reading("value", value) if 0 <= value <= 1 else _invalid("out_of_range")
+        return ParsedConfidence("value", value) if 0 <= value <= 1 else _invalid("out_of_range")
     if top is not None:
         if top != top or (0 < value < 1 and top >= 10):
             return _invalid("scale_unclear")  # 0.9 where 0 to 100 was asked
-        return Reading("value", value / top) if 0 <= value <= top else _invalid("out_of_range")
+        return ParsedConfidence("value", value / top) if 0 <= value <= top else _invalid("out_of_range")
     if 0 <= value <= 1:
-        return Reading("value", value)
+        return ParsedConfidence("value", value)
     if 1 < value <= CLIPPED_TO_1:
-        return Reading("value", 1.0, ("clipped",))
-    return Reading("value", value / 100, ("rescaled",)) if 10 <= value <= 100 else _invalid("out_of_range")
+        return ParsedConfidence("value", 1.0, ("clipped",))
+    return ParsedConfidence("value", value / 100, ("rescaled",)) if 10 <= value <= 100 else _invalid("out_of_range")
 
 
 def _undressed(said: str) -> str:
@@ -206,5 +210,5 @@ def _match_end(pattern: re.Pattern[str], text: str, start: int) -> int:
     return start if match is None else match.end()
 
 
-def _invalid(problem: str) -> Reading:
-    return Reading("invalid", None, (problem,))
+def _invalid(problem: str) -> ParsedConfidence:
+    return ParsedConfidence("invalid", None, (problem,))

@@ -6,9 +6,9 @@ that the prompt opened and only `</think>` ends, special tokens that an engine l
 
 from collections.abc import Iterable, Iterator
 
-from demur.core.reading.grammar import Kind
-from demur.core.reading.lexer import Token
-from demur.core.reading.templates import (
+from demur.core.parsing.grammar import Kind
+from demur.core.parsing.lexer import Token
+from demur.core.parsing.templates import (
     ASIDES,
     CHANNEL,
     OTHERS,

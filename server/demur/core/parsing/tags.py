@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from demur.core.reading.templates import ANGLED, ASIDES, BRACKETED, PIPED, THOUGHTS
-from demur.core.reading.tries import any_of
+from demur.core.parsing.templates import ANGLED, ASIDES, BRACKETED, PIPED, THOUGHTS
+from demur.core.parsing.tries import any_of
 
 SPACE = r"\s{0,8}"
 _VALUE = r"(?:\"[^\"<>\n]{0,64}\"|'[^'<>\n]{0,64}'|[^\s<>\"']{0,64})"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from demur.core.reading.labels import LABELS, Labels
+from demur.core.parsing.labels import LABELS, Labels
 
 _MOST_OBJECTS, _LONGEST_LITERAL = 16, 10_000
 _STRING_KEY_FRACTION = re.compile(

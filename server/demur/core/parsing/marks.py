@@ -3,10 +3,10 @@
 import re
 from dataclasses import dataclass, field
 
-from demur.core.answers import Mode
-from demur.core.reading.dress import in_code, is_unfinished, same_words, split_label, tidy
-from demur.core.reading.grammar import Kind
-from demur.core.reading.lexer import Token
+from demur.core.answers import ParseMode
+from demur.core.parsing.dress import in_code, is_unfinished, same_words, split_label, tidy
+from demur.core.parsing.grammar import Kind
+from demur.core.parsing.lexer import Token
 
 _MARKS = {
     Kind.ANSWER: Kind.ANSWER,
@@ -89,8 +89,8 @@ class Pairing:
 class Marks:
     """Keeps the last two marks, and the last answer with its confidence; strict: the last of each kind."""
 
-    def __init__(self, mode: Mode) -> None:
-        self._mode: Mode = mode
+    def __init__(self, mode: ParseMode) -> None:
+        self._mode: ParseMode = mode
         self._last: list[Mark] = []
         self._read: dict[Kind, Mark] = {}
         self._plain, self._quoted = Pairing(), Pairing()

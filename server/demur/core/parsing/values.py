@@ -4,11 +4,11 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from demur.core.reading.dress import tidy
-from demur.core.reading.labels import Labels
-from demur.core.reading.objects import in_json
-from demur.core.reading.passing import said_in_passing
-from demur.core.reading.sentences import any_of, named, said_to_be
+from demur.core.parsing.dress import tidy
+from demur.core.parsing.labels import Labels
+from demur.core.parsing.objects import in_json
+from demur.core.parsing.passing import said_in_passing
+from demur.core.parsing.sentences import any_of, named, said_to_be
 
 _ECHO = re.compile(
     r"[*_\s]*(?:let(?:'s| us| me|’s) (?:think|work|solve|go|break|reason|start|first)\b(?=[^\n.]{0,40}\b"

@@ -3,8 +3,8 @@ r"""What people put around an answer: emphasis, code, a box, display maths, quot
 import json
 import re
 
-from demur.core.answers import Mode
-from demur.core.reading.spelling import without_struck
+from demur.core.answers import ParseMode
+from demur.core.parsing.spelling import without_struck
 
 _UNSEEN = "\u200b\u200e\u200f\ufeff"
 """Marks of direction and the like: they stand around words and are none of them."""
@@ -36,7 +36,7 @@ _ABBREVIATED = re.compile(
 )
 
 
-def tidy(answer: str | None, mode: Mode, label: str = "") -> str | None:
+def tidy(answer: str | None, mode: ParseMode, label: str = "") -> str | None:
     """An answer without the dress. None if nothing is left.
 
     Lenient drops what stands around all of it, in pairs: emphasis, code, display maths' brackets, a box; and a full

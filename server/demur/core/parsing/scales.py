@@ -5,7 +5,7 @@ All patterns are for text in the spelling of `spelling.plain`.
 
 import re
 
-from demur.core.reading.spelling import plain
+from demur.core.parsing.spelling import plain
 
 _TOP = r"(?P<top>\d{1,4})(?:\.0{1,3})?"
 _LOW = r"(?:0|1)(?:\.0{1,3})?\s?%?\s?"

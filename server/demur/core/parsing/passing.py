@@ -7,8 +7,8 @@ negation, a condition and a bound are no confidence in an answer.
 import re
 from typing import NamedTuple
 
-from demur.core.reading.quantities import in_digits
-from demur.core.reading.spelling import plain
+from demur.core.parsing.quantities import in_digits
+from demur.core.parsing.spelling import plain
 
 _HINT = re.compile(r"sure|confiden|certain|chance|probab|likel|credence", re.IGNORECASE)
 _BREAK = re.compile(r"[.!?](?=\s|$|[*_\"'”)])|\n|\\\]|。")

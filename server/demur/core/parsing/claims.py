@@ -1,15 +1,15 @@
 """The claims contract: private reasoning, `Solution:`, tagged steps, `Answer:` (paper section 3.3)."""
 
 from demur.core.aggregation import aggregate
-from demur.core.answers import Aggregation, Claim, Completion, Mode, Reading
-from demur.core.reading.dress import last_boxed, tidy
-from demur.core.reading.events import ClaimRead, Delta, Event, Reset, Visible
-from demur.core.reading.grammar import Kind
-from demur.core.reading.labels import LABELS, Labels
-from demur.core.reading.lexer import Token
-from demur.core.reading.marks import Marks
-from demur.core.reading.numbers import read_claim_value
-from demur.core.reading.values import value_of
+from demur.core.answers import Aggregation, Claim, Completion, ParsedConfidence, ParseMode
+from demur.core.parsing.dress import last_boxed, tidy
+from demur.core.parsing.events import ClaimRead, Delta, Event, Reset, Visible
+from demur.core.parsing.grammar import Kind
+from demur.core.parsing.lexer import Token
+from demur.core.parsing.marks import Marks
+from demur.core.parsing.numbers import read_claim_value
+from demur.core.parsing.port import ParserSettings
+from demur.core.parsing.values import value_of
 
 _TOLERATED = frozenset({"clipped"})
 
@@ -17,12 +17,11 @@ _TOLERATED = frozenset({"clipped"})
 class ClaimsReader:
     """Shows the solution as it comes. Claims close with their tag; a new `Solution:` line voids the ones before."""
 
-    def __init__(
-        self, mode: Mode, aggregation: Aggregation, labels: Labels = LABELS, *, in_solution: bool = False
-    ) -> None:
-        self._mode: Mode = mode
-        self._aggregation: Aggregation = aggregation
-        self._labels = labels
+    def __init__(self, settings: ParserSettings, *, in_solution: bool = False) -> None:
+        self._settings = settings
+        self._mode: ParseMode = settings.mode
+        self._aggregation: Aggregation = settings.aggregation
+        self._labels = settings.labels
         self._in_solution = in_solution
         self._seen: list[Token] = []  # before any `Solution:` line, in case there never is one
         self._begin()
@@ -31,7 +30,7 @@ class ClaimsReader:
         self._visible = Visible()
         self._marks = Marks(self._mode)
         self._claims: list[Claim] = []
-        self._running = Reading("missing")
+        self._running = ParsedConfidence("missing")
         self._open: _OpenClaim | None = None
         self._held: list[Token] = []  # from an answer line on: shown only if more of the solution follows
         self._stray = False
@@ -81,7 +80,7 @@ class ClaimsReader:
 
     def _without_heading(self) -> tuple[list[Event], Completion]:
         """Lenient: with no `Solution:` line at all, the tags count wherever they stand."""
-        whole = ClaimsReader(self._mode, self._aggregation, self._labels, in_solution=True)
+        whole = ClaimsReader(self._settings, in_solution=True)
         events = [event for token in self._seen for event in whole.take(token)]
         rest, completion = whole.finish()
         self._claims = whole._claims
@@ -234,7 +233,7 @@ class _OpenClaim:
         self.explaining, self.explanation = False, [why]
         return self.step(step, visible)
 
-    def finish(self, visible: Visible, mode: Mode, problem: str | None) -> Claim:
+    def finish(self, visible: Visible, mode: ParseMode, problem: str | None) -> Claim:
         text = "".join(self._parts)
         start = self._start if text else visible.length
         stated = read_claim_value(self.value, mode)

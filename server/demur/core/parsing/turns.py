@@ -3,14 +3,14 @@
 import re
 from typing import Protocol
 
-from demur.core.reading.dress import last_boxed
-from demur.core.reading.grammar import Kind
-from demur.core.reading.labels import Labels
-from demur.core.reading.lexer import Token
-from demur.core.reading.marks import Marks
-from demur.core.reading.objects import in_json
-from demur.core.reading.sentences import said_to_be
-from demur.core.reading.unlabelled import after_hashes, best_guess
+from demur.core.parsing.dress import last_boxed
+from demur.core.parsing.grammar import Kind
+from demur.core.parsing.labels import Labels
+from demur.core.parsing.lexer import Token
+from demur.core.parsing.marks import Marks
+from demur.core.parsing.objects import in_json
+from demur.core.parsing.sentences import said_to_be
+from demur.core.parsing.unlabelled import after_hashes, best_guess
 
 _OTHERS = re.compile(r"\W*(?:human|user|student)\b", re.IGNORECASE)
 _ASSISTANT = re.compile(r"\W*assistant\b", re.IGNORECASE)

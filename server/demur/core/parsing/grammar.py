@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cache
 
-from demur.core.answers import Contract, Mode
-from demur.core.reading.before_labels import (
+from demur.core.answers import ParseMode
+from demur.core.parsing.before_labels import (
     BEGINS_BEHIND_LEADING,
     BEGINS_WRAPPING,
     DECOR,
@@ -21,9 +21,9 @@ from demur.core.reading.before_labels import (
     WRAPPING,
     before_labels,
 )
-from demur.core.reading.labels import LABELS as SPOKEN
-from demur.core.reading.labels import STRICT, Labels
-from demur.core.reading.tags import (
+from demur.core.parsing.labels import LABELS as SPOKEN
+from demur.core.parsing.labels import STRICT, Labels
+from demur.core.parsing.tags import (
     PART_OF_VALUE,
     SPACE,
     beginning,
@@ -36,8 +36,8 @@ from demur.core.reading.tags import (
     template_beginnings,
     thoughts,
 )
-from demur.core.reading.templates import RESPONSE_SAID, THOUGHT_SAID, TURNS
-from demur.core.reading.tries import any_case, any_of
+from demur.core.parsing.templates import RESPONSE_SAID, THOUGHT_SAID, TURNS
+from demur.core.parsing.tries import any_case, any_of
 
 LONGEST_LABEL = 360
 LONGEST_TAG = 400
@@ -164,13 +164,13 @@ class Grammar:
 
 
 @cache
-def grammar(contract: Contract, mode: Mode, labels: Labels = SPOKEN) -> Grammar:
-    """The grammar of one contract; claims know claim tags, the others the element forms seen in the wild."""
+def grammar(has_claims: bool, mode: ParseMode, labels: Labels = SPOKEN) -> Grammar:
+    """The grammar of contracts with claims, which knows claim tags, or of others, with elements seen in the wild."""
     lenient = mode == "lenient"
-    phrases = _phrases(labels if lenient else STRICT, contract)
+    phrases = _phrases(labels if lenient else STRICT, has_claims)
     tags: dict[str, str] = {}
     beginnings: list[str] = []
-    if contract == "claims":
+    if has_claims:
         tags |= claim_tags()
         beginnings += [claim_beginning(), beginning("</", "Confidence")]
     elif lenient:
@@ -179,12 +179,12 @@ def grammar(contract: Contract, mode: Mode, labels: Labels = SPOKEN) -> Grammar:
     if lenient:
         tags |= thoughts() | specials()
         beginnings += template_beginnings()
-    if contract == "claims":
+    if has_claims:
         late = optional(*"value", SPACE, "=", SPACE, PART_OF_VALUE, SPACE, "/") if lenient else ""
         beginnings.append(rf"[\"']{SPACE}{late}")
     flags = re.IGNORECASE if lenient else re.NOFLAG
     opens = _TAG_OPENS if lenient else "<"
-    fences = lenient and contract != "claims"
+    fences = lenient and not has_claims
     lines = _labels(phrases, lenient) + (rf"|(?P<FENCE>{_FENCE})(?=\r?\n|\Z)" if fences else "")
     # A thought may break off inside a quote: the solution begins all the same.
     heading = _labels({k: words for k, words in phrases.items() if k is Kind.SOLUTION}, lenient)
@@ -210,10 +210,10 @@ def grammar(contract: Contract, mode: Mode, labels: Labels = SPOKEN) -> Grammar:
     )
 
 
-def _phrases(labels: Labels, contract: Contract) -> dict[Kind, frozenset[str]]:
+def _phrases(labels: Labels, has_claims: bool) -> dict[Kind, frozenset[str]]:
     """A phrase that announces two things announces the first of them."""
     found = {Kind.ANSWER: labels.answer, Kind.CONFIDENCE: labels.confidence - labels.answer}
-    found |= {Kind.SOLUTION: labels.solution - labels.answer} if contract == "claims" else {}
+    found |= {Kind.SOLUTION: labels.solution - labels.answer} if has_claims else {}
     if labels is STRICT:
         return found
     return found | {Kind.TURN: TURNS, Kind.THOUGHT_SAID: THOUGHT_SAID, Kind.RESPONSE_SAID: RESPONSE_SAID}

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
-from demur.core.reading.labels import LABELS, Labels
+from demur.core.parsing.labels import LABELS, Labels
 
 _NAMES = (
     r"\b(?:the|my|our) (?:final |correct |best |right )?(?:answer|choice|option)(?: to (?:this|the) [\w ]{1,30})?"

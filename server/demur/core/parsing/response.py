@@ -1,27 +1,27 @@
-"""The response and explicit-risk contracts: free reasoning, then labelled last lines."""
+"""The parser of the response contract: free reasoning, then labelled last lines."""
 
 import re
 from functools import cache
 
-from demur.core.answers import Completion, Contract, Mode
-from demur.core.reading.dress import last_boxed, same_words, tidy, unwrapped_markup
-from demur.core.reading.events import Event, Reset, Visible
-from demur.core.reading.grammar import Kind
-from demur.core.reading.labels import LABELS, Labels
-from demur.core.reading.lexer import Token
-from demur.core.reading.marks import Marks
-from demur.core.reading.numbers import read_probability
-from demur.core.reading.objects import in_json
-from demur.core.reading.passing import said_in_passing
-from demur.core.reading.scales import label_scale
-from demur.core.reading.sentences import any_of, said_to_be, without_quotes
-from demur.core.reading.turns import RunOn
-from demur.core.reading.unlabelled import after_hashes, answer_behind, best_guess, in_table, last_part
-from demur.core.reading.values import value_of
+from demur.core.answers import Completion, ParseMode
+from demur.core.parsing.dress import last_boxed, same_words, tidy, unwrapped_markup
+from demur.core.parsing.events import Event, Reset, Visible
+from demur.core.parsing.grammar import Kind
+from demur.core.parsing.labels import Labels
+from demur.core.parsing.lexer import Token
+from demur.core.parsing.marks import Marks
+from demur.core.parsing.numbers import read_probability
+from demur.core.parsing.objects import in_json
+from demur.core.parsing.passing import said_in_passing
+from demur.core.parsing.port import ParserSettings
+from demur.core.parsing.scales import label_scale
+from demur.core.parsing.sentences import any_of, said_to_be, without_quotes
+from demur.core.parsing.turns import RunOn
+from demur.core.parsing.unlabelled import after_hashes, answer_behind, best_guess, in_table, last_part
+from demur.core.parsing.values import value_of
 
 _ANSWERS = {Kind.ANSWER, Kind.ANSWER_OPEN}
 _CONFIDENCES = {Kind.CONFIDENCE, Kind.CONFIDENCE_OPEN}
-_IDK = re.compile(r"<?\s*idk\s*>?|i (?:do not|don't|don’t) know", re.IGNORECASE)
 _SEPARATOR = r"[\s;,.…(|\[/*_。；，-]{0,8}"
 _LONGEST_BESIDE = 300
 _LONGEST_CORRECTION = 3
@@ -41,7 +41,7 @@ _LABEL_REMARK = re.compile(
 class Stretch:
     """One stretch of final text: its labelled values, and all of it for what was said without a label."""
 
-    def __init__(self, mode: Mode, start: int) -> None:
+    def __init__(self, mode: ParseMode, start: int) -> None:
         self.marks = Marks(mode)
         self.raw: list[str] = []
         self.start = start
@@ -51,11 +51,10 @@ class Stretch:
 class ResponseReader:
     """Shows the text before the last answer; what follows an answer is held until it is known not to be the last."""
 
-    def __init__(self, contract: Contract, mode: Mode, scale: float | None = None, labels: Labels = LABELS) -> None:
-        self._contract: Contract = contract
-        self._mode: Mode = mode
-        self._scale = scale
-        self._labels = labels
+    def __init__(self, settings: ParserSettings) -> None:
+        self._mode: ParseMode = settings.mode
+        self._scale = settings.scale
+        self._labels = settings.labels
         self._begin()
 
     def _begin(self) -> None:
@@ -124,8 +123,10 @@ class ResponseReader:
                 break
             before = self._found(earlier)
             answer, stated, scale = before if before[0] is not None else (answer, stated, scale)
-        if self._contract == "explicit_risk":
-            return self._explicit_risk(answer)
+        return self._read_as(answer, stated, scale)
+
+    def _read_as(self, answer: str | None, stated: str | None, scale: float | None) -> Completion:
+        """What was found, as a completion: `answer` tidied, the confidence as `stated` on a `scale`."""
         reading = read_probability(stated or "", self._mode, scale=scale)
         problems = list(reading.problems)
         if answer is None:
@@ -139,26 +140,6 @@ class ResponseReader:
             state=reading.state,
             text=self._visible.text,
             problems=tuple(problems),
-            violation=self._mode == "strict" and bool(problems),
-        )
-
-    def _explicit_risk(self, answer: str | None) -> Completion:
-        idk = answer is not None and (
-            answer == "<IDK>" if self._mode == "strict" else _IDK.fullmatch(answer) is not None
-        )
-        problems: tuple[str, ...] = ()
-        if answer is None:
-            problems = ("answer_missing",)
-        elif self._mode == "strict" and not self._stretch.marks.ends_with(Kind.ANSWER):
-            problems = ("not_the_last_lines",)
-        return Completion(
-            contract="explicit_risk",
-            answer=None if idk else answer,
-            confidence=None,
-            state="missing",
-            text=self._visible.text,
-            idk=idk,
-            problems=problems,
             violation=self._mode == "strict" and bool(problems),
         )
 

@@ -1,39 +1,14 @@
-"""Completion text -> answer, confidence, claims, or why not. One reader serves whole texts and streams.
+"""The one reader of model outputs: text -> answer, confidence and claims, whole or as a stream."""
 
-`grammar` knows labels (`labels`, by language; `before_labels`) and `tags` (`templates` has the special tokens), `lexer`
-cuts the text into tokens, `segments` tells final text from thought. `response` and `claims` turn tokens into what a
-person sees and what was stated: `marks` pairs labelled values, `turns` ends where a model goes on after its answer;
-`objects`, `sentences`, `unlabelled` and `passing` find what has no label, `values` and `dress` take off what is no part
-of an answer. `numbers` reads a confidence: `spelling` first, then `scales` and `quantities`.
-"""
-
-import re
 from dataclasses import replace
 
-from demur.core.answers import Aggregation, Completion, Contract, Mode
-from demur.core.reading.claims import ClaimsReader
-from demur.core.reading.events import ClaimRead, Delta, Event, Reset, fold
-from demur.core.reading.labels import LABELS, Labels
-from demur.core.reading.lexer import Lexer, Token
-from demur.core.reading.numbers import read_claim_value, read_probability
-from demur.core.reading.response import ResponseReader
-from demur.core.reading.segments import Segments
-
-__all__ = [
-    "ClaimRead",
-    "Delta",
-    "Event",
-    "Reader",
-    "Reset",
-    "detect_contract",
-    "fold",
-    "read",
-    "read_claim_value",
-    "read_probability",
-]
-
-_CLAIM_TAG = re.compile(r"<confidence\s{1,8}(?:value|text)\s{0,4}=", re.IGNORECASE)
-_IDK = re.compile(r"^[ \t*]*answer[ \t*]*:[ \t*]*<idk>", re.IGNORECASE | re.MULTILINE)
+from demur.core.answers import Aggregation, Completion, ContractName, ParseMode
+from demur.core.contracts import CONTRACTS
+from demur.core.parsing.events import Event
+from demur.core.parsing.labels import LABELS, Labels
+from demur.core.parsing.lexer import Lexer, Token
+from demur.core.parsing.port import ParserSettings
+from demur.core.parsing.segments import Segments
 
 
 class Reader:
@@ -45,8 +20,8 @@ class Reader:
 
     def __init__(
         self,
-        contract: Contract,
-        mode: Mode = "lenient",
+        contract: ContractName,
+        mode: ParseMode = "lenient",
         *,
         aggregation: Aggregation = "min",
         scale: float | None = None,
@@ -56,18 +31,16 @@ class Reader:
 
         `labels` are the words that announce answers and confidences where the mode is lenient.
         """
-        self._lexer = Lexer(contract, mode, labels)
+        form = CONTRACTS[contract]
+        self._contract = form.name
+        self._lexer = Lexer(form.has_claims, mode, labels)
         self._segments = Segments() if mode == "lenient" else None
-        self._reader = (
-            ClaimsReader(mode, aggregation, labels)
-            if contract == "claims"
-            else ResponseReader(contract, mode, scale, labels)
-        )
+        self._parser = form.parser(ParserSettings(mode, aggregation, scale, labels))
 
     @property
     def running_confidence(self) -> float | None:
         """Claims: the aggregate over the claims closed so far; None while there is none to aggregate."""
-        return self._reader.running_confidence
+        return self._parser.running_confidence
 
     @property
     def thought(self) -> str:
@@ -82,12 +55,14 @@ class Reader:
         """The last events, and all that was read."""
         events = self._take(self._lexer.close())
         if self._segments is not None:
-            events += [event for token in self._segments.finish() for event in self._reader.take(token)]
-        last, completion = self._reader.finish()
+            events += [event for token in self._segments.finish() for event in self._parser.take(token)]
+        last, completion = self._parser.finish()
+        if completion.contract != self._contract:  # a contract that is read as another one is
+            completion = replace(completion, contract=self._contract)
         return events + last, completion
 
     def _take(self, tokens: list[Token]) -> list[Event]:
-        segments, take = self._segments, self._reader.take
+        segments, take = self._segments, self._parser.take
         events: list[Event] = []
         for token in tokens:
             if segments is None:
@@ -100,8 +75,8 @@ class Reader:
 
 def read(
     text: str,
-    contract: Contract,
-    mode: Mode = "lenient",
+    contract: ContractName,
+    mode: ParseMode = "lenient",
     *,
     aggregation: Aggregation = "min",
     scale: float | None = None,
@@ -123,8 +98,6 @@ def read(
     return replace(thought, problems=(*thought.problems, "read_from_thought"))
 
 
-def detect_contract(text: str) -> Contract:
-    """The contract an output was most likely written under, judged by what is in it."""
-    if _CLAIM_TAG.search(text):
-        return "claims"
-    return "explicit_risk" if _IDK.search(text) else "response"
+def detect_contract(text: str) -> ContractName:
+    """The contract an output was most likely written under, judged by what is in it; else the default one."""
+    return next((c.name for c in CONTRACTS.values() if c.recognizes(text)), next(iter(CONTRACTS)))

@@ -1,0 +1,25 @@
+"""The parsers behind `demur.core.reader`: completion text -> answer, confidence, claims, or why not.
+
+`grammar` knows labels (`labels`, by language; `before_labels`) and `tags` (`templates` has the special tokens), `lexer`
+cuts the text into tokens, `segments` tells final text from thought. `response`, `explicit_risk` and `claims` implement
+the `port` that turns tokens into what a person sees and what was stated: `marks` pairs labelled values, `turns` ends
+where a model goes on after its answer; `objects`, `sentences`, `unlabelled` and `passing` find what has no label,
+`values` and `dress` take off what is no part of an answer. `numbers` reads a confidence: `spelling` first, then
+`scales` and `quantities`.
+"""
+
+from demur.core.parsing.events import ClaimRead, Delta, Event, Reset, fold
+from demur.core.parsing.numbers import read_claim_value, read_probability
+from demur.core.parsing.port import OutputParser, ParserSettings
+
+__all__ = [
+    "ClaimRead",
+    "Delta",
+    "Event",
+    "OutputParser",
+    "ParserSettings",
+    "Reset",
+    "fold",
+    "read_claim_value",
+    "read_probability",
+]
