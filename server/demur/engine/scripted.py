@@ -8,7 +8,6 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequenc
 from concurrent.futures import Future
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
-from typing import cast
 
 from demur.engine.base import (
     Chunk,
@@ -182,12 +181,11 @@ class ScriptedEngine:
         return Script([answers] if isinstance(answers, str) else answers)
 
     def _find(self, messages: Sequence[Message]) -> Answers:
-        if not isinstance(self._source, Mapping):
+        if callable(self._source):
             return self._source(messages)
-        source: object = self._source
-        script, asked = cast("Mapping[str, Answers]", source), messages[-1]["content"]
-        fitting = [piece for piece in script if piece in asked]
-        return script[max(fitting, key=len)] if fitting else demo_answer(messages)
+        asked = messages[-1]["content"]
+        fitting = [piece for piece in self._source if piece in asked]
+        return self._source[max(fitting, key=len)] if fitting else demo_answer(messages)
 
     async def _play(
         self, script: Script, prompt: Prompt, sampling: Sampling, request_id: str
