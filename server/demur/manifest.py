@@ -61,7 +61,7 @@ class SamplingDefaults(BaseModel):
 
 
 class Critic(BaseModel):
-    """The value model of a PPO run (paper section 3.2). `path` is relative to the model folder, or a hub id.
+    """The value model of a PPO run (arXiv:2512.19920, section 3.2). `path` is in the model folder, or a hub id.
 
     `scale` says what its value V is: `unit` means V is the probability itself, `signed` means p = (V + 1) / 2.
     """

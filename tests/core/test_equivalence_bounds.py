@@ -5,7 +5,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from demur.core.equivalence import answer_key, gold_answers, group_answers, is_correct, is_tame, normalise, same_answer
+from demur.core.equivalence import (
+    answer_key,
+    group_answers,
+    is_correct,
+    is_tame,
+    normalize,
+    reference_answers,
+    same_answer,
+)
 
 TOWERS = ["9^{9^{9}}", "9^9^9^9", "10^{10^{10}}", "((9^9)^9)^9^9", "9999!", "((99!)!)!", "1e999999999", "2^{99999999}"]
 LONG = [
@@ -30,7 +38,7 @@ MEDIUM = [answer[:1_999] for answer in LONG]
 
 @pytest.mark.parametrize("answer", [*TOWERS, *LONG, *MEDIUM], ids=lambda answer: answer[:12])
 def test_a_hostile_answer_is_itself_and_nothing_else(answer: str) -> None:
-    if normalise(answer):
+    if normalize(answer):
         assert same_answer(answer, answer)
     assert not same_answer(answer, "7")
     assert not same_answer(answer, answer + " + 1")
@@ -48,26 +56,26 @@ def test_hostile_answers_poison_no_vote() -> None:
 
 @pytest.mark.parametrize("formula", [*TOWERS, *LONG, *MEDIUM], ids=lambda answer: answer[:12])
 def test_what_would_stall_algebra_is_not_shown_to_it(formula: str) -> None:
-    assert not is_tame(normalise(formula)) or len(normalise(formula)) < 400
+    assert not is_tame(normalize(formula)) or len(normalize(formula)) < 400
 
 
 @pytest.mark.parametrize("tower", TOWERS)
 def test_no_tower_is_tame(tower: str) -> None:
-    assert not is_tame(normalise(tower))
+    assert not is_tame(normalize(tower))
 
 
 @pytest.mark.parametrize(
     "words", ["listen", "silent", "no solution", r"\text{odd}", "x is odd", "12:30", "1604_8", "1e3"]
 )
 def test_words_times_and_bases_are_no_formulas(words: str) -> None:
-    assert not is_tame(normalise(words))
+    assert not is_tame(normalize(words))
 
 
 @pytest.mark.parametrize(
     "formula", ["2k+1", r"\frac{x}{x-1}", "e^{x^2}", r"\sin 2x", "x > 3", r"\binom{n}{2}", "2^{10}x"]
 )
 def test_ordinary_formulas_are_tame(formula: str) -> None:
-    assert is_tame(normalise(formula))
+    assert is_tame(normalize(formula))
 
 
 def test_numbers_too_large_to_hold_are_compared_as_they_are_written() -> None:
@@ -97,7 +105,7 @@ GOLDS: list[tuple[Any, tuple[str, ...]]] = [
 
 @pytest.mark.parametrize(("truth", "accepted"), GOLDS, ids=lambda value: repr(value)[:30])
 def test_accepted_answers_of_a_ground_truth(truth: Any, accepted: tuple[str, ...]) -> None:
-    assert gold_answers(truth) == accepted
+    assert reference_answers(truth) == accepted
     assert all(is_correct(answer, truth) for answer in accepted)
     assert not is_correct(None, truth)
     assert not is_correct("", truth)
@@ -107,4 +115,4 @@ def test_accepted_answers_of_a_ground_truth(truth: Any, accepted: tuple[str, ...
 @pytest.mark.parametrize("truth", [None, True, {"question": "1+1=?"}, object(), [[[[["5"]]]]]], ids=repr)
 def test_a_ground_truth_that_says_nothing_is_an_error(truth: Any) -> None:
     with pytest.raises(TypeError, match="ground truth"):
-        gold_answers(truth)
+        reference_answers(truth)

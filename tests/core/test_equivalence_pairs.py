@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from demur.core.equivalence import answer_key, group_answers, is_correct, normalise, same_answer
+from demur.core.equivalence import answer_key, group_answers, is_correct, normalize, same_answer
 
 DATA = Path(__file__).parents[1] / "data" / "equivalence"
 
@@ -52,7 +52,7 @@ def test_verdicts_agree_with_those_recorded_for_800_predictions() -> None:
 
 @pytest.mark.parametrize("nothing", ["", " ", "\n\t", "$$", r"\boxed{}", r"\text{ }", "**", "."])
 def test_no_answer_is_no_answer(nothing: str) -> None:
-    assert normalise(nothing) in ("", "$$", "**", "$")  # a lone wrapper may stay
+    assert normalize(nothing) in ("", "$$", "**", "$")  # a lone wrapper may stay
     assert not same_answer("", nothing)
     assert not same_answer(nothing, "")
     assert group_answers([None, "", "5"]) == [None, None, 0]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from demur.core.equivalence import answer_key, group_answers, is_tame, normalise, same_answer
+from demur.core.equivalence import answer_key, group_answers, is_tame, normalize, same_answer
 
 PIECES = st.one_of(
     st.sampled_from(r".,;:+-*/^_=<>()[]{}$%°~xyaei 01742²½−π√"),
@@ -64,7 +64,7 @@ NUMBERS = st.fractions(min_value=-(10**6), max_value=10**6, max_denominator=10**
 @example("{}{,}000")
 @example(r"\boxed{$\text{**7**}$}")
 def test_normalising_twice_changes_nothing(answer: str) -> None:
-    assert normalise(normalise(answer)) == normalise(answer)
+    assert normalize(normalize(answer)) == normalize(answer)
 
 
 NESTED = [r"\boxed{", r"\text{", r"\boxed{\text{", r"\textbf{\fbox{", r"\mathrm{ \boxed {"]
@@ -74,21 +74,21 @@ NESTED = [r"\boxed{", r"\text{", r"\boxed{\text{", r"\textbf{\fbox{", r"\mathrm{
 @pytest.mark.parametrize("depth", [1, 30, 100])
 def test_whatever_is_nested_is_peeled_at_once(opening: str, depth: int) -> None:
     nested = opening * depth + "7" + "}" * opening.count("{") * depth
-    assert normalise(nested) == "7"
+    assert normalize(nested) == "7"
 
 
 @pytest.mark.parametrize("repeated", ["the answer is ", "\\", "answer is: So the final answer is "])
 def test_whatever_is_said_many_times_is_gone_at_once(repeated: str) -> None:
-    once = normalise(repeated * 30 + r"\frac{x}{y}")
-    assert once == normalise(once) == r"\frac{x}{y}"
+    once = normalize(repeated * 30 + r"\frac{x}{y}")
+    assert once == normalize(once) == r"\frac{x}{y}"
 
 
 @unhurried
 @given(ANSWERS)
 def test_every_answer_is_the_same_as_itself_and_as_its_normal_spelling(answer: str) -> None:
-    if normalise(answer):
+    if normalize(answer):
         assert same_answer(answer, answer)
-        assert answer_key(answer) == answer_key(normalise(answer))
+        assert answer_key(answer) == answer_key(normalize(answer))
     else:
         assert answer_key(answer) is None
 
@@ -145,9 +145,9 @@ def test_a_bare_list_has_no_order_and_a_tuple_has(values: list[int], source: ran
 @unhurried
 @given(ANSWERS)
 def test_what_algebra_may_see_is_short_and_balanced(answer: str) -> None:
-    if is_tame(normalise(answer)):
-        assert len(normalise(answer)) <= 400
-        assert normalise(answer).count("{") == normalise(answer).count("}")
+    if is_tame(normalize(answer)):
+        assert len(normalize(answer)) <= 400
+        assert normalize(answer).count("{") == normalize(answer).count("}")
 
 
 COMMONEST = (
@@ -171,5 +171,5 @@ def test_the_commonest_numbers_say_what_they_would_if_they_were_taken_apart(answ
 @example("the answer is 5.")
 @example("0.0(1)")
 def test_text_without_any_dress_is_read_like_any_other(answer: str) -> None:
-    assert normalise(answer) == normalise(answer + UNSEEN)
+    assert normalize(answer) == normalize(answer + UNSEEN)
     assert answer_key(answer) == answer_key(answer + UNSEEN)

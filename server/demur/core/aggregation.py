@@ -1,4 +1,4 @@
-"""Claim confidences -> one response confidence (paper section 3.3.1)."""
+"""Claim confidences -> one response confidence (arXiv:2512.19920, section 3.3.1)."""
 
 import math
 from collections.abc import Callable, Sequence

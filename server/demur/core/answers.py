@@ -33,7 +33,7 @@ class ParsedConfidence:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One step of a final solution with its own confidence (paper section 3.3).
+    """One step of a final solution with its own confidence (arXiv:2512.19920, section 3.3).
 
     `span` is [start, end) in Unicode code points of the text it stands in. `confidence` is None when the model
     wrote none that can be read; `problems` then says why.

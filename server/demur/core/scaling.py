@@ -1,4 +1,4 @@
-"""Accuracy as a function of k, from n samples a problem (paper section 4.4): Mean@k, Best@k and every selection rule.
+"""Accuracy as a function of k, from n samples a problem: Mean@k, Best@k, each rule (arXiv:2512.19920, section 4.4).
 
 Each figure is the expected value over a random subset of k of the n samples: in closed form for Mean and Best, over all
 subsets where these are few, over a stated number of random ones otherwise.

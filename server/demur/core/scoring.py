@@ -1,4 +1,4 @@
-"""The rewards: what a stated confidence, an answer or an abstention earns (paper sections 3.2 and 3.3).
+"""The rewards: what a stated confidence, an answer or an abstention earns (arXiv:2512.19920, sections 3.2 and 3.3).
 
 `valid` says whether the answer was correct, `confidence` and `risk_threshold` are in [0, 1]. Every rule is a pure
 function of floats. Which text counts as overlong, as a violation or as an abstention is not decided here:

@@ -1,4 +1,4 @@
-"""Several samples of one question -> one answer (paper section 4.4: Maxconf, Majconf and Majority).
+"""Several samples of one question -> one answer (arXiv:2512.19920, section 4.4: Maxconf, Majconf and Majority).
 
 A rule ranks groups of samples whose answers mean the same. Which answer wins depends on the samples alone, never on
 the order in which they came: sums are kept in whole billionths, and ties are broken by

@@ -1,4 +1,4 @@
-"""Measuring a model: ask, grade, score, draw (paper section 4). It speaks HTTP and imports nothing of the server.
+"""Measuring a model: ask, grade, score, draw (arXiv:2512.19920, section 4). It speaks HTTP and knows no server code.
 
 run_config.py   the settings of a run, each once         asking/         requests to an endpoint
 run.py          one evaluation from start to report      judging/        graders and judges

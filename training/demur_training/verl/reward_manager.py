@@ -1,6 +1,7 @@
 """verl's reward manager for calibration: it sees token ids, so it knows which output was cut off.
 
-Overlong comes before violation before score. The soft overlong punishment is added once, here (paper section 4.1).
+Overlong comes before violation before score. The soft overlong punishment (arXiv:2512.19920,
+section 4.1) is added once, here.
 """
 
 from dataclasses import dataclass

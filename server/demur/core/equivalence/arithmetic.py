@@ -30,7 +30,7 @@ class _NotArithmetic(Exception):
 
 
 def evaluate(text: str) -> Number | None:
-    """The value of normalised text, or None when it is no number, or none that is worked out here."""
+    """The value of normalized text, or None when it is no number, or none that is worked out here."""
     if len(text) > MAX_CHARS:
         return None
     mixed = _mixed_number(text)

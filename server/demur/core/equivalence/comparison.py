@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
-from demur.core.equivalence.clean import normalise
 from demur.core.equivalence.compounds import Compound
 from demur.core.equivalence.conversion import same_compound, same_quantity
 from demur.core.equivalence.dates import Foreign
 from demur.core.equivalence.keys import Algebra, Asked, meaning_key
-from demur.core.equivalence.meaning import Formula, Listing, Meaning, Text, meaning
 from demur.core.equivalence.names import name_of_inequality, names_differ
+from demur.core.equivalence.normalize import normalize
+from demur.core.equivalence.parse import Formula, Listing, Meaning, Text, meaning
 from demur.core.equivalence.sets import RealSet
 from demur.core.equivalence.text import accents_differ
 from demur.core.equivalence.units import Quantity, other_reading
@@ -40,7 +40,7 @@ def same_answer(a: str, b: str, algebra: Algebra | None = None) -> bool:
     of different form. None of that could be transitive, so none of it is in the relation of a vote.
     """
     one, other = meaning(a), meaning(b)
-    if one is None or other is None or ("=" in a and "=" in b and names_differ(normalise(a), normalise(b))):
+    if one is None or other is None or ("=" in a and "=" in b and names_differ(normalize(a), normalize(b))):
         return False
     match one, other:
         case Quantity(), Quantity():
@@ -58,7 +58,7 @@ def same_answer(a: str, b: str, algebra: Algebra | None = None) -> bool:
         return True
     if algebra is None or not _may_differ_in_form(one, other):
         return False
-    first, second = sorted((normalise(a), normalise(b)))
+    first, second = sorted((normalize(a), normalize(b)))
     canonical = algebra.canonical(first)
     return (canonical is not None and canonical == algebra.canonical(second)) or algebra.equal(first, second)
 
@@ -90,7 +90,7 @@ def _units(listing: Listing) -> list[str]:
 def _same_in_other_reading(one: Meaning, other: Meaning, a: str, b: str, algebra: Algebra | None) -> bool:
     """3,14 beside 3.14: what one answer leaves open, the other tells."""
     number, text = (one, b) if isinstance(one, Quantity) else (other, a)
-    again = other_reading(normalise(text))
+    again = other_reading(normalize(text))
     return isinstance(number, Quantity) and again is not None and same_quantity(number, again, algebra)
 
 

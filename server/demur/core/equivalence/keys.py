@@ -4,13 +4,13 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from demur.core.equivalence.complexity_guard import is_tame
 from demur.core.equivalence.compounds import Compound
 from demur.core.equivalence.conversion import Scale, Units, compound_key
 from demur.core.equivalence.dates import Foreign, iso
-from demur.core.equivalence.meaning import Assigned, Formula, Listing, Meaning, Text, meaning
 from demur.core.equivalence.number import number_key
+from demur.core.equivalence.parse import Assigned, Formula, Listing, Meaning, Text, meaning
 from demur.core.equivalence.pieces import EMPTY, spelled
-from demur.core.equivalence.screen import is_tame
 from demur.core.equivalence.sets import RealSet
 from demur.core.equivalence.text import text_key
 from demur.core.equivalence.units import Quantity

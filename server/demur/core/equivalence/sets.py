@@ -64,7 +64,7 @@ _TURNED = {"<": ">", ">": "<", "\\le": "\\ge", "\\ge": "\\le"}
 
 
 def read_set(text: str) -> RealSet | None:
-    """The set that a normalised text names; None for other text, and for a lone pair in brackets or a lone finite set,
+    """The set that a normalized text names; None for other text, and for a lone pair in brackets or a lone finite set,
     which may be a point or a list."""
     if len(text) > MAX_CHARS:
         return None

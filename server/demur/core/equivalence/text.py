@@ -38,32 +38,32 @@ _FUNCTIONS = word_set(
 )
 
 
-def is_text(normalised: str) -> bool:
+def is_text(normalized: str) -> bool:
     """Whether an answer is words and no formula.
 
     It decides who may see it: algebra reads letters as factors, to which "listen" is "silent".
     """
-    if _ONLY_LETTERS.fullmatch(normalised):
+    if _ONLY_LETTERS.fullmatch(normalized):
         return True
-    if any(ord(character) > 127 and character.isalpha() for character in normalised):
+    if any(ord(character) > 127 and character.isalpha() for character in normalized):
         return True
-    return has_words(normalised) and not _FORMULA_MARKS.intersection(normalised)
+    return has_words(normalized) and not _FORMULA_MARKS.intersection(normalized)
 
 
-def has_words(normalised: str) -> bool:
+def has_words(normalized: str) -> bool:
     """Whether any word stands in it that is neither a LaTeX command nor a function's name."""
-    return any(word.lower() not in _FUNCTIONS for word in _WORD.findall(_COMMAND.sub(" ", normalised)))
+    return any(word.lower() not in _FUNCTIONS for word in _WORD.findall(_COMMAND.sub(" ", normalized)))
 
 
-def text_key(normalised: str) -> str:
+def text_key(normalized: str) -> str:
     """Without case, accents, articles, layout, and the punctuation that tells no two answers apart; the bare text when
     nothing else is left of it."""
-    lower = _SHARP_S.sub(_sharp_s, normalised.lower()) if "ß" in normalised else normalised
+    lower = _SHARP_S.sub(_sharp_s, normalized.lower()) if "ß" in normalized else normalized
     folded = unicodedata.normalize("NFKD", _AND.sub(" and ", lower.casefold()))
     plain = "".join(character for character in folded if not unicodedata.combining(character))
     plain = _APOSTROPHES.sub("", _LEADING_POINT.sub("0.", plain))
     plain = _PUNCTUATION.sub(lambda mark: mark[1] or " ", plain)
-    if _MINUS.match(normalised):
+    if _MINUS.match(normalized):
         plain = f"-{plain.lstrip()}"
     key = " ".join(_ARTICLES.sub(" ", plain).split())
     if key in _NO_NOUNS:

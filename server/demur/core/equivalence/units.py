@@ -38,7 +38,7 @@ _TRAILING = re.compile(
 
 
 def read_quantity(text: str) -> Quantity | None:
-    """The number that normalised text gives, with its unit; None when it is no number."""
+    """The number that normalized text gives, with its unit; None when it is no number."""
     words = number_in_words(text)
     if words is not None:
         return Quantity(words, "")

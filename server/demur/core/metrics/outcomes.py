@@ -1,4 +1,4 @@
-"""What happens at each risk threshold t: right answers, wrong answers, abstentions (paper section 3.1)."""
+"""What happens at each risk threshold t: right answers, wrong answers, abstentions (arXiv:2512.19920, section 3.1)."""
 
 from dataclasses import dataclass
 

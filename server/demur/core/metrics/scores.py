@@ -1,4 +1,4 @@
-"""The figures of one run, each a function of the tally (paper section 4.2).
+"""The figures of one run, each a function of the tally (arXiv:2512.19920, section 4.2).
 
 Every function takes a Tally whose counts are (..., L) and returns (...): one number, or one for each resample. Where a
 figure is undefined the number is NaN; `demur.core.metrics.summary` says why.

@@ -1,4 +1,4 @@
-"""The claims contract: private reasoning, `Solution:`, tagged steps, `Answer:` (paper section 3.3)."""
+"""The claims contract: private reasoning, `Solution:`, tagged steps, `Answer:` (arXiv:2512.19920, section 3.3)."""
 
 from demur.core.aggregation import aggregate
 from demur.core.answers import Aggregation, Claim, Completion, ParsedConfidence, ParseMode

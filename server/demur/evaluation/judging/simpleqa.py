@@ -1,4 +1,4 @@
-"""The judge of short factual answers: correct, incorrect, or not attempted (paper section 4.4)."""
+"""The judge of short factual answers: correct, incorrect, or not attempted (arXiv:2512.19920, section 4.4)."""
 
 import json
 import re

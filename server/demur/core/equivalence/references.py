@@ -7,8 +7,8 @@ from typing import Any, cast
 
 from demur.core.equivalence.comparison import same_answer
 from demur.core.equivalence.keys import Algebra
-from demur.core.equivalence.meaning import meaning
 from demur.core.equivalence.number import combine, number_key
+from demur.core.equivalence.parse import meaning
 from demur.core.equivalence.unit_names import PERCENT
 from demur.core.equivalence.units import Quantity
 
@@ -17,7 +17,7 @@ _ALTERNATIVES = re.compile(r"\s*\\text\s*\{\s*OR\s*\}\s*|\s+OR\s+")
 MAX_NESTING = 4
 
 
-def gold_answers(ground_truth: Any) -> tuple[str, ...]:
+def reference_answers(ground_truth: Any) -> tuple[str, ...]:
     r"""The accepted answers, without empty ones.
 
     A string may name alternatives with a capital OR ("\frac{1}{2} \text{ OR } 0.5"; a small "or" is part of the
@@ -28,11 +28,11 @@ def gold_answers(ground_truth: Any) -> tuple[str, ...]:
 
 
 def is_correct(answer: str | None, ground_truth: Any, algebra: Algebra | None = None) -> bool:
-    """Whether the answer means the same as any accepted one. No answer is never correct. Raises as `gold_answers`.
+    """Whether the answer means the same as any accepted one. No answer is never correct. Raises as `reference_answers`.
 
     A ground truth of 25% says that the question asks for a percentage, so 25 is correct there, as 5 is where 5 km is.
     """
-    golds = gold_answers(ground_truth)
+    golds = reference_answers(ground_truth)
     return answer is not None and any(
         same_answer(answer, gold, algebra) or _is_its_percentage(answer, gold) for gold in golds
     )

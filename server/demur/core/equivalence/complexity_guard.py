@@ -32,7 +32,7 @@ _OPERATION = re.compile(r"[-+*/^!]|\\[a-z]+")
 
 
 def is_tame(latex: str) -> bool:
-    """Whether normalised text is a formula that may be evaluated. Linear in its length."""
+    """Whether normalized text is a formula that may be evaluated. Linear in its length."""
     if not latex or len(latex) > MAX_CHARS or _UNFIT.search(latex) or has_words(_ENVIRONMENT.sub(" ", latex)):
         return False
     if not set(_COMMAND.findall(latex)) <= _COMMANDS or not set(_ENVIRONMENT.findall(latex)) <= _ENVIRONMENTS:

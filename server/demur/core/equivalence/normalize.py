@@ -91,7 +91,7 @@ _PASSES = 24
 """Far more than any answer needs: what can be nested at will is peeled in one pass."""
 
 
-def normalise(answer: str) -> str:
+def normalize(answer: str) -> str:
     """The answer in one spelling; "" when nothing is left of it. Case, words and operators stay.
 
     Applying it twice changes nothing. Linear in the length of the answer.

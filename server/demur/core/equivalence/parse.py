@@ -1,13 +1,13 @@
-r"""Normalised answer -> what it means, as far as that can be told without a computer algebra system."""
+r"""Normalized answer -> what it means, as far as that can be told without a computer algebra system."""
 
 import re
 from dataclasses import dataclass
 from fractions import Fraction
 
 from demur.core.equivalence.arithmetic import evaluate
-from demur.core.equivalence.clean import MAX_CHARS, normalise
 from demur.core.equivalence.compounds import Compound, read_compound
 from demur.core.equivalence.dates import Foreign, read_date, read_foreign_date, with_iso_dates
+from demur.core.equivalence.normalize import MAX_CHARS, normalize
 from demur.core.equivalence.number import number_key
 from demur.core.equivalence.separators import without_thousands
 from demur.core.equivalence.sets import RealSet, read_set
@@ -101,7 +101,7 @@ def meaning(answer: str) -> Meaning | None:
     quick = _QUICK.fullmatch(answer)
     if quick is not None and (quantity := _quickly(quick)) is not None:
         return quantity
-    text = normalise(answer)
+    text = normalize(answer)
     return _read(text, 0) if text else None
 
 
