@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from demur.core.answers import Completion
 from demur.core.reader import read
-from demur.core.selection import IDK, RULES, Sample, Selection, SelectionRule, Tally, sample_of, select, tally
+from demur.core.selection import IDK, RULES, GroupTally, Sample, Selection, SelectionRule, sample_of, select, tally
 
 unhurried = settings(deadline=None, max_examples=150)
 ANY_RULE = pytest.mark.parametrize("rule", RULES)
@@ -182,7 +182,7 @@ def test_no_rank_falls_when_a_member_joins(ballots: list[float | None], more: fl
 
 
 def test_adding_several_members_at_once_is_adding_them_one_by_one() -> None:
-    one_by_one = Tally().plus(0.5).plus(1.0).plus(1.0).plus(None).plus(None)
-    assert Tally().plus(0.5).plus(1.0, 2).plus(None, 2) == one_by_one
-    assert one_by_one == Tally(members=5, stated=3, total=2_500_000_000, top=1_000_000_000, at_top=2)
+    one_by_one = GroupTally().plus(0.5).plus(1.0).plus(1.0).plus(None).plus(None)
+    assert GroupTally().plus(0.5).plus(1.0, 2).plus(None, 2) == one_by_one
+    assert one_by_one == GroupTally(members=5, stated=3, total=2_500_000_000, top=1_000_000_000, at_top=2)
     assert one_by_one.plus(0.5, 0) == one_by_one

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from demur.asking.exits import ANSWERED, FAILED, INTERRUPTED, fail
 from demur.asking.one import explained
-from demur.asking.rows import Digest, Row, RowError, digest, keep_answered, read_questions
+from demur.asking.rows import Digest, QuestionRow, RowError, digest, keep_answered, read_questions
 from demur_client import Answer, AsyncClient, Failure
 
 GIVE_UP = 10
@@ -29,7 +29,7 @@ def ask_file(
     console = Console(stderr=True, no_color=no_color or None, highlight=False, markup=False, soft_wrap=True)
     try:
         rows = read_questions(file)
-        tally = Tally(keep_answered(out, rows, {name: options[name] for name in _ECHOED}))
+        tally = BatchTally(keep_answered(out, rows, {name: options[name] for name in _ECHOED}))
         left = [row for row in rows if row.line not in tally.replies]
         if len(left) < len(rows):
             console.print(f"{len(rows) - len(left)} of {len(rows)} questions are answered in {out} already")
@@ -43,7 +43,7 @@ def ask_file(
     return ANSWERED if len(tally.replies) == len(rows) else FAILED
 
 
-class Tally:
+class BatchTally:
     """What has been counted so far: `replies` by line number, with those of earlier runs; failures of this one."""
 
     def __init__(self, replies: dict[int, Digest]) -> None:
@@ -53,7 +53,7 @@ class Tally:
         self.last_error = ""
         self._began = time.monotonic()
 
-    def add(self, row: Row, result: Answer | Failure) -> str:
+    def add(self, row: QuestionRow, result: Answer | Failure) -> str:
         """Count one result; the line to write for it."""
         if isinstance(result, Failure):
             self.failed += 1
@@ -86,12 +86,12 @@ class Tally:
 
 
 async def _ask(
-    rows: Sequence[Row],
+    rows: Sequence[QuestionRow],
     out: Path,
     concurrency: int,
     server: dict[str, Any],
     options: Any,
-    tally: Tally,
+    tally: BatchTally,
     console: Console,
 ) -> None:
     questions = [row.question for row in rows]

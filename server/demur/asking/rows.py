@@ -19,7 +19,7 @@ class RowError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class QuestionRow:
     """One question. `line` counts lines of a text file, else rows, from 1; `id` is the caller's own name for it."""
 
     line: int
@@ -32,7 +32,7 @@ class Row:
         return json.dumps(asked | result, ensure_ascii=False) + "\n"
 
 
-def read_questions(path: Path) -> list[Row]:
+def read_questions(path: Path) -> list[QuestionRow]:
     """Every question in a file of any format that `demur.records` reads. Raises RowError for a row that is none."""
     try:
         rows = [_row(record) for record in read_records(path)]
@@ -57,7 +57,7 @@ def digest(reply: Mapping[str, Any]) -> Digest:
     return Digest(reply["decision"], reply["reason"], reply["confidence"], tokens)
 
 
-def keep_answered(path: Path, rows: Sequence[Row], wanted: Mapping[str, Any]) -> dict[int, Digest]:
+def keep_answered(path: Path, rows: Sequence[QuestionRow], wanted: Mapping[str, Any]) -> dict[int, Digest]:
     """Replies of an earlier run by line number. The file is rewritten without failures and half-written lines.
 
     It is replaced in one step, so a run killed here loses nothing. Raises RowError when the file answers other
@@ -82,7 +82,7 @@ def keep_answered(path: Path, rows: Sequence[Row], wanted: Mapping[str, Any]) ->
     return kept
 
 
-def _row(record: Record) -> Row:
+def _row(record: Record) -> QuestionRow:
     fields: dict[str, Any] = {"question": record.value} if isinstance(record.value, str) else fields_of(record)
     question = next((fields[name] for name in ASKED if fields.get(name)), None)
     if isinstance(question, str) and question == fields.get("messages"):
@@ -95,7 +95,7 @@ def _row(record: Record) -> Row:
     name = fields.get("id")
     if isinstance(name, float) and name.is_integer():  # a notebook's column of whole numbers with gaps
         name = int(name)
-    return Row(record.number, name if isinstance(name, (str, int)) else None, question)
+    return QuestionRow(record.number, name if isinstance(name, (str, int)) else None, question)
 
 
 def _messages(text: str) -> Any:

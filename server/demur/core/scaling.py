@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from demur.core.selection import RULES, SCALE, SelectionRule, Tally
+from demur.core.selection import RULES, SCALE, GroupTally, SelectionRule
 
 Subsets = NDArray[np.bool_]
 """[subsets, samples]: which samples are in each."""
@@ -40,7 +40,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class _Tallies:
-    """`selection.Tally` of every group in every subset: arrays [subsets, groups]."""
+    """`selection.GroupTally` of every group in every subset: arrays [subsets, groups]."""
 
     members: NDArray[np.int64]
     stated: NDArray[np.int64]
@@ -79,7 +79,7 @@ def chosen_right(problem: Problem, chosen: Subsets, rule: SelectionRule) -> NDAr
     member = np.array([[key == group for group in keys] for key in problem.keys])
     tallies = _tallies(problem, chosen, member)
     best = tallies.members > 0
-    for column in RULES[rule].rank(cast(Tally, tallies)):
+    for column in RULES[rule].rank(cast(GroupTally, tallies)):
         values = cast(NDArray[np.int64], cast(Any, column))
         best &= values == np.where(best, values, -2).max(axis=1, keepdims=True)
     right = np.array(problem.valid, float) @ member / member.sum(axis=0)

@@ -54,7 +54,7 @@ def sample_of(id: int, completion: Completion, key: str | None) -> Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class GroupTally:
     """What the rules may know of one group. `total` and `top` in units of 1 / SCALE; `top` is -1 if none is stated.
 
     `stated` members have a confidence, `at_top` of them the highest one.
@@ -66,7 +66,7 @@ class Tally:
     top: int = -1
     at_top: int = 0
 
-    def plus(self, confidence: float | None, times: int = 1) -> "Tally":
+    def plus(self, confidence: float | None, times: int = 1) -> "GroupTally":
         """With `times` more members of that confidence."""
         if times == 0:
             return self
@@ -74,7 +74,7 @@ class Tally:
             return replace(self, members=self.members + times)
         units = round(confidence * SCALE)
         before = self.at_top if units <= self.top else 0
-        return Tally(
+        return GroupTally(
             members=self.members + times,
             stated=self.stated + times,
             total=self.total + units * times,
@@ -95,9 +95,9 @@ class Rule:
     keeping its winner: (the leader's tally, then the others'; k; samples to come; error budget) -> bool.
     """
 
-    rank: Callable[[Tally], Rank]
+    rank: Callable[[GroupTally], Rank]
     confidence: Callable[[list[float]], float]
-    settled: Callable[[list[Tally], int, int, float], bool]
+    settled: Callable[[list[GroupTally], int, int, float], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,13 +157,13 @@ def select(samples: Iterable[Sample], rule: SelectionRule) -> Selection:
     return Selection(described, described[0].representative, confidence, state)
 
 
-def standing(counted: Tally, key: str, rule: SelectionRule) -> tuple[Rank, str]:
+def standing(counted: GroupTally, key: str, rule: SelectionRule) -> tuple[Rank, str]:
     """Sorts the best group first: the rule's rank, then the smaller key."""
     return tuple(-value for value in RULES[rule].rank(counted)), key
 
 
-def tally(samples: Iterable[Sample]) -> Tally:
-    counted = Tally()
+def tally(samples: Iterable[Sample]) -> GroupTally:
+    counted = GroupTally()
     for sample in samples:
         counted = counted.plus(sample.confidence)
     return counted
@@ -219,17 +219,17 @@ def _central(confidences: list[float]) -> float:
     return 1 / (1 + exp(-fsum(log(p / (1 - p)) for p in clipped) / len(clipped)))
 
 
-def _by_members(tallies: list[Tally], k: int, remaining: int, error_budget: float) -> bool:
+def _by_members(tallies: list[GroupTally], k: int, remaining: int, error_budget: float) -> bool:
     return certain([t.members for t in tallies], remaining, threshold(k, error_budget))
 
 
-def _by_total(tallies: list[Tally], k: int, remaining: int, error_budget: float) -> bool:
+def _by_total(tallies: list[GroupTally], k: int, remaining: int, error_budget: float) -> bool:
     """Each vote to come is taken to weigh a full 1, whatever was stated so far: one sure sample outweighs many doubtful
     ones. A missing confidence weighs nothing, so a vote in which none was stated yet stays open."""
     return certain([t.total / SCALE for t in tallies], remaining, threshold(k, error_budget))
 
 
-def _by_top(tallies: list[Tally], k: int, remaining: int, error_budget: float) -> bool:
+def _by_top(tallies: list[GroupTally], k: int, remaining: int, error_budget: float) -> bool:
     """The highest of k confidences is among those to come with probability remaining / k, and then in another group as
     often as the samples seen say (with one more of each kind). Where the highest is shared, the sums decide too."""
     stated, highest = sum(t.stated for t in tallies), max(t.top for t in tallies)

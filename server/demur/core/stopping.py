@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Literal
 
-from demur.core.selection import RULES, Sample, Selection, SelectionRule, Tally, select, standing
+from demur.core.selection import RULES, GroupTally, Sample, Selection, SelectionRule, select, standing
 
 Stopping = Literal["none", "decided", "confident"]
 Settled = Literal["decided", "confident"]
 
 
-def decided(tallies: Mapping[str, Tally], remaining: int, rule: SelectionRule) -> bool:
+def decided(tallies: Mapping[str, GroupTally], remaining: int, rule: SelectionRule) -> bool:
     """Whether no completion of a vote can change its winner. `tallies` are by key; samples to come may say anything.
 
     A rank never falls when members join, so the worst that can happen is that all samples to come join one rival with
@@ -21,13 +21,15 @@ def decided(tallies: Mapping[str, Tally], remaining: int, rule: SelectionRule) -
         return False
     leader = _leader(tallies, rule)
     held = standing(tallies[leader], leader, rule)
-    if standing(Tally().plus(1.0, remaining), "", rule) < held:
+    if standing(GroupTally().plus(1.0, remaining), "", rule) < held:
         return False
     rivals = (key for key in tallies if key != leader)
     return all(standing(tallies[key].plus(1.0, remaining), key, rule) > held for key in rivals)
 
 
-def confident(tallies: Mapping[str, Tally], k: int, remaining: int, rule: SelectionRule, error_budget: float) -> bool:
+def confident(
+    tallies: Mapping[str, GroupTally], k: int, remaining: int, rule: SelectionRule, error_budget: float
+) -> bool:
     """Whether the leader wins the full vote with probability 1 - error_budget, as far as `demur.core.posterior` knows.
 
     That the order of arrival says nothing of the answers is part of the model: where short wrong answers come first,
@@ -42,7 +44,7 @@ def confident(tallies: Mapping[str, Tally], k: int, remaining: int, rule: Select
     return RULES[rule].settled([tallies[leader], *others], k, remaining, error_budget)
 
 
-def _leader(tallies: Mapping[str, Tally], rule: SelectionRule) -> str:
+def _leader(tallies: Mapping[str, GroupTally], rule: SelectionRule) -> str:
     return min(tallies, key=lambda key: standing(tallies[key], key, rule))
 
 
@@ -65,7 +67,7 @@ class Vote:
         self.stopping: Stopping = stopping
         self.error_budget = error_budget
         self._samples: dict[int, Sample] = {}
-        self._tallies: dict[str, Tally] = {}
+        self._tallies: dict[str, GroupTally] = {}
         self._settled: Settled | None = None
 
     def add(self, sample: Sample) -> Settled | None:
@@ -77,7 +79,7 @@ class Vote:
             raise ValueError(f"this vote has all of its {self.k} samples")
         self._samples[sample.id] = sample
         if sample.key is not None:
-            self._tallies[sample.key] = self._tallies.get(sample.key, Tally()).plus(sample.confidence)
+            self._tallies[sample.key] = self._tallies.get(sample.key, GroupTally()).plus(sample.confidence)
         self._settled = self._settled or self._judge()
         return self._settled
 

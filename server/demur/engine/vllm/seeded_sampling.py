@@ -32,7 +32,7 @@ _64_BITS = 2**64 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SeededRequest:
     """One seeded request of the batch. vLLM appends to `written` while it generates."""
 
     seed: int
@@ -50,7 +50,7 @@ class SeededSampling(LogitsProcessor):
     """Draws the next token of each seeded request and leaves it as the only possible one."""
 
     def __init__(self, vllm_config: "VllmConfig", device: torch.device, is_pin_memory: bool) -> None:
-        self._rows: dict[int, Row] = {}
+        self._rows: dict[int, SeededRequest] = {}
 
     def is_argmax_invariant(self) -> bool:
         """True puts it where it belongs: after the temperature, and only where something is drawn at all."""
@@ -75,13 +75,13 @@ class SeededSampling(LogitsProcessor):
         return logits
 
 
-def _row(params: SamplingParams, prompt: list[int] | None, written: list[int]) -> Row | None:
+def _row(params: SamplingParams, prompt: list[int] | None, written: list[int]) -> SeededRequest | None:
     """What to keep of a request that joins the batch; None for one without a seed."""
     seed = (params.extra_args or {}).get(SEED)
-    return None if seed is None else Row(seed, params.top_k, params.top_p, written)
+    return None if seed is None else SeededRequest(seed, params.top_k, params.top_p, written)
 
 
-def _truncated(logits: torch.Tensor, rows: Sequence[Row]) -> torch.Tensor:
+def _truncated(logits: torch.Tensor, rows: Sequence[SeededRequest]) -> torch.Tensor:
     """Everything outside top-k and top-p made impossible, as vLLM does it."""
     whole = logits.shape[-1]
     top_k = torch.tensor([row.top_k if 0 < row.top_k < whole else whole for row in rows])
