@@ -2,9 +2,9 @@ from typing import Any
 
 import pytest
 
+from demur.core.equivalence import after_hashes
 from demur_training.data.questions import (
     Question,
-    after_hashes,
     clean_answer,
     extract,
     last_boxed,

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from demur.core.equivalence import after_hashes
+
 QUESTION_KEYS = ("question", "problem", "prompt", "query", "input")
 ANSWER_KEYS = ("answer", "ground_truth", "target", "final_answer", "gold", "label", "solution")
 LONGEST_ANSWER = 120
@@ -73,12 +75,6 @@ def clean_answer(raw: Any) -> str:
     marked = after_hashes(text)
     text = text if marked is None else marked
     return last_boxed(text) or text
-
-
-def after_hashes(solution: str) -> str | None:
-    """The final answer of a solution as GSM8K writes it, after `####` and without commas in numbers; None without."""
-    _, hashes, answer = solution.rpartition("####")
-    return answer.strip().replace(",", "") if hashes else None
 
 
 def last_boxed(text: str) -> str | None:

@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from demur.core.equivalence import after_hashes
 from demur_smol_lab.problems.problem import Operation, Problem, Step, calculate
-from demur_training.data.questions import after_hashes
 from demur_training.data.rows import read_file
 from demur_training.errors import DataError
 

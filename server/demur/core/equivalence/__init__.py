@@ -10,12 +10,13 @@ from demur.core.equivalence.complexity_guard import is_tame
 from demur.core.equivalence.conversion import Scale
 from demur.core.equivalence.keys import Algebra, answer_key, group_answers, group_by, written_key
 from demur.core.equivalence.normalize import normalize
-from demur.core.equivalence.references import is_correct, reference_answers
+from demur.core.equivalence.references import after_hashes, is_correct, reference_answers
 
 __all__ = [
     "Algebra",
     "Comparison",
     "Scale",
+    "after_hashes",
     "answer_key",
     "compare",
     "group_answers",

@@ -27,6 +27,12 @@ def reference_answers(ground_truth: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_flatten(ground_truth, MAX_NESTING)))
 
 
+def after_hashes(solution: str) -> str | None:
+    """The final answer of a solution as GSM8K writes it, after `####` and without commas in numbers; None without."""
+    _, hashes, answer = solution.rpartition("####")
+    return answer.strip().replace(",", "") if hashes else None
+
+
 def is_correct(answer: str | None, ground_truth: Any, algebra: Algebra | None = None) -> bool:
     """Whether the answer means the same as any accepted one. No answer is never correct. Raises as `reference_answers`.
 
