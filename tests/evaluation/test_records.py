@@ -82,6 +82,10 @@ def test_parquet_keeps_its_types(tmp_path, name):
     [
         ("id,prob\nété,0.9\ncafé,0.1\n", "latin-1"),
         ("id,prob\n“it’s” – €5,0.9\n", "cp1252"),
+        ("id,prob\nOù est le café ?,0.9\nà côté,0.1\n", "cp1252"),
+        ("id,prob\nNão é possível,0.9\ncoração,0.1\n", "cp1252"),
+        ("id,prob\nVad är huvudstaden på ön?,0.9\nÅbo,0.1\n", "cp1252"),
+        ("id,prob\nKterá řeka je nejdelší?,0.9\nPříliš žluťoučký kůň,0.1\n", "cp1250"),
         ("id,prob\nСколько будет два плюс два?,0.3\nвопрос,0.1\n", "cp1251"),
         ("id,prob\n法国的首都是哪里？请用一个词回答。,0.3\n这个问题的答案是什么,0.1\n", "gb18030"),
         ("id,prob\nフランスの首都はどこですか,0.1\n", "shift_jis"),

@@ -84,8 +84,12 @@ def _legacy(stream: BinaryIO) -> str:
     from charset_normalizer import from_bytes
 
     stream.seek(0)
-    best = from_bytes(_telling(stream), cp_isolation=list(LEGACY)).best()
+    matches = from_bytes(_telling(stream), cp_isolation=list(LEGACY))
+    best = matches.best()
     if best is None:
+        return "cp1252"
+    equals = [m.encoding for m in matches if m.chaos <= best.chaos and m.coherence >= best.coherence]
+    if "cp1252" in equals:  # the commoner one, where the text does not decide: French with ù, Portuguese with ã
         return "cp1252"
     alike = LIKE_WESTERN.get(best.encoding)
     return alike if alike is not None and _same(bytes(best.raw), best.encoding, alike) else best.encoding
