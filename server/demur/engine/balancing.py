@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager, contextmanager
 
 import httpx
 
+from demur.backoff import exponential
 from demur.engine.upstreams import Upstream
 
 FIRST_REST = 1.0
@@ -103,8 +104,8 @@ class Host:
         if self.rests_until > _now():
             return
         self._failures += 1
-        doublings = min(self._failures - 1, 32)  # a host may be gone for days
-        self.rests_until = _now() + min(LONGEST_REST, max(retry_after or 0.0, FIRST_REST * 2**doublings))
+        rest = max(retry_after or 0.0, exponential(self._failures, FIRST_REST, LONGEST_REST))
+        self.rests_until = _now() + min(LONGEST_REST, rest)
 
     def succeeded(self) -> None:
         """A sample came to its end."""

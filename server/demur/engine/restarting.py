@@ -8,12 +8,13 @@ from contextlib import aclosing, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from demur.backoff import exponential
 from demur.engine.base import Chunk, Engine, EngineDead, EngineRestarting, Message, Prompt, Sampling, Trace
 
 logger = logging.getLogger(__name__)
 
-LONGEST_PAUSE = 30.0
-"""Seconds between two attempts at most: none before the first, one before the second, then doubled."""
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
+"""Seconds before the second attempt, and between two at most; none before the first."""
 
 
 @dataclass(slots=True)
@@ -32,7 +33,7 @@ class Restarts:
         if before >= self.most:
             return None
         self._begun.append(now)
-        return min(2.0 ** (before - 1), LONGEST_PAUSE) if before else 0.0
+        return exponential(before, FIRST_PAUSE, LONGEST_PAUSE) if before else 0.0
 
 
 class LocalEngine(Engine, Protocol):

@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx
 
+from demur.backoff import exponential
 from demur.evaluation.asking.base import BadReply
 from demur.evaluation.errors import EndpointError, Refused
 from demur.http_client import UntrustedReply, careful_client, one_line, read_body, retry_after_seconds
@@ -165,7 +166,7 @@ class Endpoint:
         """Seconds to wait: what the endpoint asked for, or twice as long each time, less up to half by chance."""
         if retry_after is not None:
             return min(retry_after, LONGEST_OBEYED)
-        return min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (tries - 1)) * self.jitter.uniform(0.5, 1)
+        return exponential(tries, FIRST_PAUSE, LONGEST_PAUSE) * self.jitter.uniform(0.5, 1)
 
 
 @dataclass(frozen=True, slots=True)
