@@ -19,7 +19,7 @@ def calibrate(
         Path,
         typer.Argument(
             metavar="ROWS|RUN",
-            help='Graded rows as JSON lines with "problem", "correct" and "signals" or "confidence" (.gz too, "-" is'
+            help='Graded rows with "problem", "correct" and "signals" or "confidence" (JSON Lines, CSV, Parquet; "-" is'
             " standard input), or the folder of a demur evaluate run.",
         ),
     ],

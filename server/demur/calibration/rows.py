@@ -1,16 +1,12 @@
 """Rows for a calibrator: graded answers with their signals, read strictly, since promises are made of them."""
 
-import gzip
-import json
 import math
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +14,9 @@ from demur.calibration.errors import CalibrationError
 from demur.calibration.fit import Graded
 from demur.core.calibration.signals import SIGNALS, Floats
 from demur.evaluation.rows import Level
+from demur.evaluation.values import BadValue, identity_in_text, is_missing, number_in, verdict, whole
 from demur.named_file import printable, shown
+from demur.records import RecordsError, fields_of, read_records
 
 FEWEST_ROWS = 50
 FEWEST_PROBLEMS = 20
@@ -69,19 +67,15 @@ class SignalRows:
 def read_signal_rows(
     path: Path, level: Level | None = None, raw: str = "verbalized", *, graded: bool = True
 ) -> SignalRows:
-    """Read rows (.gz too, "-" is standard input). A row without "signals" has its "confidence" as the signal `raw`.
+    """Read rows of any file that `demur.records` reads. Without "signals" a row's "confidence" is the signal `raw`.
 
     `graded` demands a verdict or null of each row; without it a row may say nothing of one.
 
     Raises CalibrationError, naming line and field, for a line that is no row, a missing id, a confidence in percent or
     NaN, a row that is there twice, explicit-risk rows, and rows of both levels where `level` does not choose.
     """
-    try:
-        with _opened(path) as file:
-            blank = {} if graded else {"correct": None}
-            found = [_row(blank | record, record, place, raw) for place, record in _records(file, shown(path))]
-    except (OSError, UnicodeDecodeError, EOFError) as error:
-        raise CalibrationError(f"{shown(path)}: {getattr(error, 'strerror', None) or error}") from None
+    blank: dict[str, Any] = {} if graded else {"correct": None}
+    found = [_row(blank | record, record, place, raw) for place, record in _records(path)]
     rows, level = _of_level(_numbered(found, shown(path)), level, shown(path))
     used = {name for row in rows for name, value in row.signals.items() if value is not None}
     names = tuple(sorted(used, key=lambda name: (SIGNALS.index(name) if name in SIGNALS else len(SIGNALS), name)))  # pyright: ignore[reportArgumentType]
@@ -127,30 +121,33 @@ def check_distinct(questions: Iterable[tuple[str | int, str | None]], where: str
                 )
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[TextIO]:
-    if str(path) == "-":
-        yield sys.stdin
-    elif path.name.endswith(".gz"):
-        with gzip.open(path, "rt", encoding="utf-8") as file:
-            yield file
-    else:
-        with path.open(encoding="utf-8") as file:
-            yield file
+def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Place and fields of each row. Raises CalibrationError."""
+    try:
+        for record in read_records(path):
+            fields = fields_of(record)
+            yield record.place, fields if record.is_typed else _typed(fields, record.place)
+    except RecordsError as error:
+        raise CalibrationError(str(error)) from None
 
 
-def _records(file: TextIO, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    for number, line in enumerate(file, start=1):
-        if not line.strip():
-            continue
-        place = f"{name} line {number}"
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise CalibrationError(f"{place}: not JSON: {printable(str(error), 200)}") from None
-        if not isinstance(record, dict):
-            raise CalibrationError(f"{place}: a row is a JSON object, this is a {type(record).__name__}")
-        yield place, record
+def _typed(cells: Mapping[str, str], place: str) -> dict[str, Any]:
+    """The row of a table without types: each column that is called like a signal is one."""
+    try:
+        fields: dict[str, Any] = {**cells, "problem": identity_in_text(cells.get("problem", ""))}
+        fields |= {"correct": verdict(cells["correct"])} if "correct" in cells else {}
+        fields |= {name: whole(cells[name]) for name in ("sample", "claim") if name in cells}
+        numbers = {name: _number(cells[name]) for name in ("confidence", *SIGNALS) if name in cells}
+    except BadValue as error:
+        raise CalibrationError(f"{place}: a value {error}") from None
+    signals = {name: value for name, value in numbers.items() if name != "confidence"}
+    return fields | ({"signals": signals} if signals else {"confidence": numbers.get("confidence")})
+
+
+def _number(text: str) -> float | str | None:
+    """As a number where it is one, so that what is wrong with it is said as for typed rows."""
+    found = number_in(text)
+    return None if is_missing(text) else text if found is None else found
 
 
 def _row(record: dict[str, Any], as_it_came: dict[str, Any], place: str, raw: str) -> SignalRow:
