@@ -6,9 +6,13 @@ ARG SET=gpu
 # vLLM compiles small kernels when it starts on a CPU, and so needs a compiler at run time too.
 RUN apt-get update && apt-get install --yes --no-install-recommends g++ make && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
+# The packages of others first: a change of the source leaves that layer as it is.
 COPY requirements requirements
 COPY scripts scripts
-COPY pyproject.toml README.md LICENSE ./
+COPY pyproject.toml ./
+COPY clients/python/pyproject.toml clients/python/
+RUN scripts/setup "$SET" python3.11 pinned
+COPY README.md LICENSE ./
 COPY server server
 COPY training training
 COPY clients clients
