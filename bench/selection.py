@@ -19,7 +19,7 @@ from scipy.stats import beta
 
 from demur.answering.answer_keys import AnswerKey, AnswerKeys
 from demur.core.equivalence import answer_key
-from demur.core.posterior import threshold
+from demur.core.posterior import stopping_level
 from demur.core.scaling import Problem, scaling_curves
 from demur.core.selection import RULES, Sample, SelectionRule, select
 from demur.core.stopping import Stopping, Vote
@@ -159,7 +159,7 @@ def curves(problems: int) -> None:
 
 def latency(repeats: int = 300) -> None:
     """Processor time of one whole vote over 64 answers: reading them, counting, deciding after each, choosing."""
-    threshold(64, 0.01)
+    stopping_level(64, 0.01)
     drawn = draw(POPULATIONS["calibrated"], repeats, 64, np.random.default_rng(SEED))
     rows: list[list[str]] = []
     data: dict[str, dict[str, float]] = {}

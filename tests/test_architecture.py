@@ -83,3 +83,9 @@ def test_the_product_never_imports_an_example():
 def test_the_client_knows_nothing_of_the_server():
     for path in (ROOT / "clients" / "python" / "src").rglob("*.py"):
         assert not [name for name in imports(path) if name == "demur" or name.startswith(("demur.", "demur_training"))]
+
+
+def test_only_serving_imports_the_api():
+    for path in SERVER.rglob("*.py"):
+        if path.relative_to(SERVER).parts[0] not in ("api", "serving"):
+            assert not [name for name in imports(path) if name.startswith("demur.api")], path

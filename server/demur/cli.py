@@ -34,7 +34,7 @@ _ELSEWHERE = {
     "keys": ("demur.keys.cli:app", "server", "Keys for callers: make, list, revoke."),
     "model": ("demur.model.cli:app", "model", "The embedded model: make it, check it."),
 }
-"""Sub-commands that other rooms own: where the function or app is, which extra it needs, and its line of help.
+"""Sub-commands that other packages implement: import path, pip extra, line of help.
 `ask` needs no extra, but the client, which is a distribution of its own; it says so itself."""
 _PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 

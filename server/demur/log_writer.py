@@ -14,7 +14,7 @@ from prometheus_client import Counter
 
 WAITING = 10_000
 """Lines that may wait to be written; what comes on top is dropped."""
-LAST_WORDS = 1.0
+DRAIN_TIMEOUT = 1.0
 """Seconds that the end of the process waits for lines to be written."""
 
 # Of the process, like the log itself: every app in it is asked for the same number.
@@ -47,7 +47,7 @@ class LogWriter(logging.Handler):
 
     def flush(self) -> None:
         """Wait until everything is written, but not long."""
-        end = time.monotonic() + LAST_WORDS
+        end = time.monotonic() + DRAIN_TIMEOUT
         while self._lines.unfinished_tasks and time.monotonic() < end:
             time.sleep(0.005)
 

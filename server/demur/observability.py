@@ -1,4 +1,4 @@
-"""What an operator sees: metrics for Prometheus, one log line a request. Neither ever holds a prompt or an answer."""
+"""Prometheus metrics, and one log line a request. Neither holds text of prompts or answers unless `log_text` is set."""
 
 import json
 import logging
@@ -48,7 +48,7 @@ class UpstreamState(Protocol):
     @property
     def running(self) -> int: ...
     @property
-    def rests(self) -> bool: ...
+    def is_unhealthy(self) -> bool: ...
 
 
 class Metrics:
@@ -134,7 +134,7 @@ class Metrics:
         )
         for i, name in enumerate(names):
             label = name if names.count(name) == 1 else f"{name} {i}"
-            rests.labels(label).set_function(lambda i=i: look()[i].rests)
+            rests.labels(label).set_function(lambda i=i: look()[i].is_unhealthy)
             running.labels(label).set_function(lambda i=i: look()[i].running)
 
     def watch_ready(self, ready: Callable[[], bool]) -> None:

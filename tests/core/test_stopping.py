@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta
 
-from demur.core.posterior import MARGIN, flip, overtakes, threshold
+from demur.core.posterior import MARGIN, flip, overtakes, stopping_level
 from demur.core.selection import RULES, Sample, SelectionRule, select
 from demur.core.stopping import Stopping, Vote, cannot_reach_threshold, decided
 
@@ -243,7 +243,7 @@ def test_an_unseen_answer_is_a_rival_too() -> None:
 @pytest.mark.parametrize("budget", [0.02, 0.1, 0.3])
 def test_wrong_stops_in_a_dead_heat_stay_within_the_margin(k: int, budget: float) -> None:
     """Against every order of arrival, counted one by one."""
-    level, wrong = threshold(k, budget), 0
+    level, wrong = stopping_level(k, budget), 0
     orders = list(itertools.combinations(range(k), k // 2))
     for losers in orders:
         seen = [0, 0]
@@ -256,13 +256,13 @@ def test_wrong_stops_in_a_dead_heat_stay_within_the_margin(k: int, budget: float
 
 
 def test_more_budget_stops_no_later() -> None:
-    levels = [threshold(32, budget) for budget in (0.001, 0.01, 0.05, 0.2)]
+    levels = [stopping_level(32, budget) for budget in (0.001, 0.01, 0.05, 0.2)]
     assert levels == sorted(levels)
     assert levels[0] < levels[-1]
 
 
 def test_a_budget_nothing_could_exceed_stops_at_once() -> None:
-    assert threshold(2, 0.99) == 1.0
+    assert stopping_level(2, 0.99) == 1.0
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import math
 import pytest
 
 from demur.engine.base import EngineDead, EngineRestarting, Message, Prompt, Sampling
-from demur.engine.critic import Critic, CriticUnavailable, OnDemand, Spelling
-from demur.engine.restarting import Restarts
+from demur.engine.critic import Critic, CriticUnavailable, LazyCritic, TokenTexts
+from demur.engine.restarting import RestartBudget
 from demur.engine.scripted import END, ScriptedEngine, piece_of, token_of, words
 from demur.engine.scripted_critic import ScriptedCritic
 from demur.manifest import Critic as Described
@@ -23,7 +23,7 @@ async def written(text: str, sampling: Sampling, chunker=words) -> tuple[Prompt,
 def test_the_scripted_engine_writes_tokens_that_join_to_its_text(chunker) -> None:
     text = "Two  rows\nÆ \ud83e\udd5a.\nAnswer: 70"
     prompt, ids, engine = asyncio.run(written(text, Sampling(max_tokens=100), chunker))
-    assert isinstance(engine, Spelling)
+    assert isinstance(engine, TokenTexts)
     assert "".join(engine.pieces(prompt, ids)) == text
     assert (ids[-1], engine.pieces(prompt, ids)[-1]) == (END, "")
     assert not any(engine.pieces(prompt, prompt.token_ids or ()))
@@ -54,7 +54,7 @@ def load_of(critic: Critic, loaded: list[Critic], gate: asyncio.Event):
 def test_a_critic_is_loaded_once_and_outlives_a_caller_that_gives_up() -> None:
     async def three_callers() -> tuple[list[Critic], list[float]]:
         gate, loaded = asyncio.Event(), list[Critic]()
-        critic = OnDemand(load_of(ScriptedCritic(start=0.25), loaded, gate))
+        critic = LazyCritic(load_of(ScriptedCritic(start=0.25), loaded, gate))
         assert not loaded
         first, second = (asyncio.create_task(critic.values([0], request_id=name)) for name in "ab")
         await asyncio.sleep(0)
@@ -77,7 +77,7 @@ def test_a_critic_that_cannot_be_loaded_says_so_to_everybody_and_is_not_tried_ag
         raise CriticUnavailable("too large")
 
     async def ask_twice() -> None:
-        critic = OnDemand(load)
+        critic = LazyCritic(load)
         for _ in range(2):
             with pytest.raises(CriticUnavailable, match="too large"):
                 await critic.values([0], request_id="r")
@@ -96,7 +96,7 @@ def test_a_critic_that_died_is_loaded_again_as_often_as_it_may_be() -> None:
         async def load() -> Critic:
             return next(left)
 
-        critic = OnDemand(load, Restarts(most, window=600))
+        critic = LazyCritic(load, RestartBudget(most, window=600))
         asked = [critic.values([0], request_id=f"r{i}") for i in range(2)]
         told = await asyncio.gather(*asked, return_exceptions=True)
         for i in range(2):
@@ -113,7 +113,7 @@ def test_a_critic_that_died_is_loaded_again_as_often_as_it_may_be() -> None:
 def test_closing_ends_what_is_loaded_or_loading(asked_for) -> None:
     async def close(ready: bool) -> ScriptedCritic:
         scripted, gate = ScriptedCritic(), asyncio.Event()
-        critic = OnDemand(load_of(scripted, [], gate))
+        critic = LazyCritic(load_of(scripted, [], gate))
         if asked_for:
             asking = asyncio.create_task(critic.values([0], request_id="r"))
             await asyncio.sleep(0)

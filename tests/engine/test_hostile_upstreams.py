@@ -44,7 +44,7 @@ def text(chunks: list[Chunk]) -> str:
 
 
 def rests(engine: OpenAIEngine) -> list[bool]:
-    return [state.rests for state in engine.upstreams()]
+    return [state.is_unhealthy for state in engine.upstreams()]
 
 
 def ask(address: str, *kinds: str, times: int = 1, **options: float) -> tuple[list[Chunk], list[bool]]:

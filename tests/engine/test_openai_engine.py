@@ -252,7 +252,7 @@ def test_the_engine_knows_what_its_hosts_are_doing(address, host):
                 await the_engine.check()
                 assert the_engine.running == 1
                 states = the_engine.upstreams()
-            assert [(state.running, state.rests) for state in states] == [(1, False), (0, True)]
+            assert [(state.running, state.is_unhealthy) for state in states] == [(1, False), (0, True)]
             assert {state.name for state in states} == {address.removeprefix("http://")}
             assert the_engine.running == 0
 
@@ -267,7 +267,7 @@ def test_a_host_that_is_gone_for_days_rests_and_no_more(address, host):
             for _ in range(1100):
                 with pytest.raises(EngineOverloaded):
                     await the_engine.check()
-            return the_engine.upstreams()[0].rests
+            return the_engine.upstreams()[0].is_unhealthy
 
     assert asyncio.run(wait_for_days())
 
@@ -280,12 +280,12 @@ def test_a_host_that_lists_its_models_again_is_asked_at_once_and_well_when_it_an
                 await the_engine.check()
             host.down.clear()
             await the_engine.check()
-            before = the_engine.upstreams()[0].rests
+            before = the_engine.upstreams()[0].is_unhealthy
             prompt = await the_engine.prepare([{"role": "user", "content": "x"}])
             async with aclosing(the_engine.stream(prompt, SAMPLING, request_id="r")) as chunks:
                 async for _ in chunks:
                     pass
-            return [before, the_engine.upstreams()[0].rests]
+            return [before, the_engine.upstreams()[0].is_unhealthy]
 
     assert asyncio.run(come_back()) == [True, False]
 

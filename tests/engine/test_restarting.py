@@ -7,7 +7,7 @@ from contextlib import aclosing
 import pytest
 
 from demur.engine.base import EngineDead, EngineError, EngineRestarting, Message, Sampling
-from demur.engine.restarting import RestartingEngine, Restarts
+from demur.engine.restarting import RestartBudget, RestartingEngine
 from demur.engine.scripted import Gate, Script, ScriptedEngine
 
 QUESTION = [Message(role="user", content="q")]
@@ -37,7 +37,7 @@ class Starts:
 def restarting(
     first: ScriptedEngine, start: Callable[[], Awaitable[ScriptedEngine]], most: int = 3
 ) -> RestartingEngine:
-    return RestartingEngine(first, start, Restarts(most, window=600))
+    return RestartingEngine(first, start, RestartBudget(most, window=600))
 
 
 async def text(engine: RestartingEngine, name: str = "a-0") -> str:
@@ -158,7 +158,7 @@ def test_closing_ends_a_start_that_is_under_way():
 
 
 def test_pauses_grow_and_what_is_long_ago_counts_no_more():
-    restarts = Restarts(most=4, window=100)
+    restarts = RestartBudget(most=4, window=100)
     assert [restarts.next_pause(now) for now in (0, 1, 2, 3)] == [0, 1, 2, 4]
     assert restarts.next_pause(99) is None
     assert restarts.next_pause(100) == 4

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from demur.engine.base import EngineError, EngineRestarting, Message, Sampling
-from demur.engine.restarting import RestartingEngine, Restarts
+from demur.engine.restarting import RestartBudget, RestartingEngine
 from demur.engine.vllm import VLLMEngine
 from poisoned_sampling import POISON
 
@@ -42,7 +42,7 @@ class Shared:
         )
 
     async def _open(self) -> RestartingEngine:
-        return RestartingEngine(await self.start(), self.start, Restarts(most=5, window=3600))
+        return RestartingEngine(await self.start(), self.start, RestartBudget(most=5, window=3600))
 
 
 @pytest.fixture(scope="module")

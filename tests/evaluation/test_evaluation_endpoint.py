@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from demur.evaluation.asking.answers import AnswersApi
-from demur.evaluation.asking.base import Ask, BadReply, Key, Request
+from demur.evaluation.asking.base import BadReply, EvaluationRequest, Request, RequestId
 from demur.evaluation.asking.chat import ChatApi, content_of
 from demur.evaluation.asking.endpoint import Endpoint, GaveUp, connect
 from demur.evaluation.errors import EndpointError
@@ -106,7 +106,7 @@ def test_chat_replies_are_read_as_the_server_reads_them():
 
 
 def test_the_contract_is_in_the_prompt():
-    ask = Ask(Key("q", 0, 0.75), "Why?")
+    ask = EvaluationRequest(RequestId("q", 0, 0.75), "Why?")
     body = ChatApi(Request({"model": "m", "temperature": 1.0, "max_tokens": 9, "seed": 3}), "explicit_risk").body(ask)
     assert "75 percent" in body["messages"][0]["content"]
     assert {key: body[key] for key in body if key != "messages"} == {
@@ -127,7 +127,7 @@ def test_choosing_among_samples_is_left_to_the_server():
         samples=8,
         selection="majconf",
     )
-    assert AnswersApi(request_of(config)).body(Ask(Key("q", 0, None), "Why?")) == {
+    assert AnswersApi(request_of(config)).body(EvaluationRequest(RequestId("q", 0, None), "Why?")) == {
         "question": "Why?",
         "risk_threshold": 0.0,
         "include_raw": True,
@@ -145,7 +145,7 @@ def test_withheld_text_can_be_spared_and_nothing_else():
     api = AnswersApi(NO_CHOICE)
     less = api.without("include_withheld")
     assert less is not None
-    assert "include_withheld" not in less.body(Ask(Key("q", 0, None), "Why?"))
+    assert "include_withheld" not in less.body(EvaluationRequest(RequestId("q", 0, None), "Why?"))
     assert less.without("include_withheld") is None
     assert api.without("risk_threshold") is None
     assert api.without(None) is None

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from demur.core.selection import Sample
-from demur.evaluation.asking.base import Key, Output
+from demur.evaluation.asking.base import Output, RequestId
 from demur.evaluation.datasets import Question
 from demur.evaluation.grade import Graded
 from demur.evaluation.judging.graders import Verdict
@@ -24,14 +24,14 @@ def graded(problem, number, answer, confidence, correct=None, risk_threshold=Non
     output = Output(answer, confidence, "value" if confidence is not None else "missing", "")
     right = answer == "1" if correct is None else correct
     return Graded(
-        Key(problem, number, risk_threshold), Question(problem, "?", ("1",)), output, Verdict(right), group=answer
+        RequestId(problem, number, risk_threshold), Question(problem, "?", ("1",)), output, Verdict(right), group=answer
     )
 
 
 def test_problems_without_a_sample_or_a_grade_are_left_out(replay):
     whole = [graded("a", i, "1", 0.5) for i in range(3)]
     short = [graded("b", i, "1", 0.5) for i in range(2)]
-    ungraded = [*(graded("c", i, "1", 0.5) for i in range(2)), Graded(Key("c", 2, None), *UNGRADED)]
+    ungraded = [*(graded("c", i, "1", 0.5) for i in range(2)), Graded(RequestId("c", 2, None), *UNGRADED)]
     problems, left_out = replay.problems_of([*whole, *short, *ungraded])
     assert (len(problems), left_out) == (1, 2)
     assert problems[0].right == (True, True, True)
@@ -46,7 +46,7 @@ UNGRADED = Question("c", "?", ("1",)), Output("1", 0.5, "value", ""), Verdict(No
         ([graded("a", 0, "1", 0.5)], "one sample a question"),
         ([], "one sample a question"),
         ([graded("a", 0, "1", None, risk_threshold=0.5)], "explicit-risk"),
-        ([graded("a", 0, "1", 0.5), Graded(Key("a", 1, None), *UNGRADED)], "no question"),
+        ([graded("a", 0, "1", 0.5), Graded(RequestId("a", 1, None), *UNGRADED)], "no question"),
     ],
 )
 def test_runs_that_cannot_be_replayed_are_said_so(replay, rows, message):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from demur.evaluation.asking.base import Key, Output
+from demur.evaluation.asking.base import Output, RequestId
 from demur.evaluation.datasets import Question
 from demur.evaluation.grade import Graded
 from demur.evaluation.judging.graders import Verdict
@@ -18,7 +18,7 @@ def sample(problem, number, answer, stated, gold="1", critic=None):
     output = Output(answer, confidence, "missing" if confidence is None else "value", "", stated=stated)
     correct = None if gold is None else answer == gold
     question = Question(problem, "?", (gold or "",))
-    return Graded(Key(problem, number, None), question, output, Verdict(correct), group=answer)
+    return Graded(RequestId(problem, number, None), question, output, Verdict(correct), group=answer)
 
 
 THREE = [sample("a", 0, "1", 0.9), sample("a", 1, "2", 0.6), sample("a", 2, "2", 0.7)]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from demur_training.errors import DataError, RecipeError
-from demur_training.rewards import RULES, check_settings, compute_score
+from demur_training.rewards import REWARD_RULES, check_settings, compute_score
 
 CLAIMS = """private thoughts, confidence 0.2
 Solution:
@@ -132,7 +132,7 @@ def test_rules_and_contracts_that_do_not_fit_are_refused(settings: dict[str, str
         check_settings(settings)
 
 
-@pytest.mark.parametrize("rule", [rule for rule in RULES if rule != "explicit_risk"])
+@pytest.mark.parametrize("rule", [rule for rule in REWARD_RULES if rule != "explicit_risk"])
 @pytest.mark.parametrize("contract", ["response", "claims"])
 def test_every_other_pair_is_accepted(rule: str, contract: str) -> None:
     check_settings({"rule": rule, "contract": contract})

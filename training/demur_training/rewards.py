@@ -46,7 +46,7 @@ class Reward(TypedDict):
     claims: float
 
 
-RULES: Mapping[Rule, Callable[[Outcome], float]] = {
+REWARD_RULES: Mapping[Rule, Callable[[Outcome], float]] = {
     "binary": lambda o: scoring.binary(o.valid),
     "success": lambda o: float(o.valid),
     "brier": lambda o: scoring.brier(o.confidence, o.valid),
@@ -82,7 +82,7 @@ def compute_score(
         raise DataError("the row has no extra_info.risk_threshold: write the data with --recipe explicit-risk")
     outcome = judge(completion, ground_truth, overlong, threshold or 0.0, grade)
     return Reward(
-        score=RULES[rule](outcome),
+        score=REWARD_RULES[rule](outcome),
         valid=float(outcome.valid),
         confidence=None if overlong or completion.violation else completion.confidence,
         format=float(not completion.violation),
@@ -105,8 +105,8 @@ def judge(completion: Completion, ground_truth: str, overlong: bool, risk_thresh
 def check_settings(settings: Mapping[str, Any]) -> None:
     """Raise RecipeError unless the recipe names a rule we have, and one its contract can feed."""
     rule, contract = settings.get("rule"), settings.get("contract")
-    if rule not in RULES:
-        raise RecipeError(f"no such reward rule: {rule}; there are {', '.join(RULES)}")
+    if rule not in REWARD_RULES:
+        raise RecipeError(f"no such reward rule: {rule}; there are {', '.join(REWARD_RULES)}")
     if contract not in CONTRACTS:
         raise RecipeError(f"no such contract: {contract}; there are {', '.join(CONTRACTS)}")
     if (rule == "explicit_risk") != CONTRACTS[contract].states_threshold:

@@ -9,7 +9,7 @@ from demur.core.answers import Completion
 from demur.core.equivalence import written_key
 from demur.core.selection import Sample, sample_of
 from demur.grading import Grader, GraderError
-from demur.grading.turns import Turns
+from demur.grading.fair_queue import FairQueue
 
 AnswerKey = Callable[[str], Awaitable[str | None]]
 """The key of an answer; equal keys mean equal answers."""
@@ -28,17 +28,17 @@ class AnswerKeys:
 
     def __init__(self, grader: Grader | None) -> None:
         self._grader = grader
-        self._turns = Turns(1 if grader is None else grader.workers)
+        self._queue = FairQueue(1 if grader is None else grader.workers)
 
     @property
     def waiting(self) -> int:
         """Answers that wait for the grader."""
-        return self._turns.waiting
+        return self._queue.waiting
 
     @contextmanager
     def opened(self, caller: str, request: Hashable) -> Generator[AnswerKey]:
         """Keys for one request of `caller`."""
-        with self._turns.opened(caller, request) as place:
+        with self._queue.opened(caller, request) as place:
 
             async def key_of(answer: str) -> str | None:
                 key, algebraic = await _written(answer)

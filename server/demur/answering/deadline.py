@@ -1,4 +1,4 @@
-"""The moment at which one request gives up, whatever it is waiting for then."""
+"""The deadline of one request, applied to everything that the request waits for."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -18,7 +18,7 @@ class Deadline:
         self._waits: set[asyncio.Timeout] = set()
 
     async def bound(self, awaitable: Awaitable[T]) -> T:
-        """Await it, but no longer than to the deadline. Raises DeadlineExceeded, or what `end` was given."""
+        """Await it, but no longer than to the deadline. Raises DeadlineExceeded, or what `expire` was given."""
         scope = asyncio.timeout_at(self._at)
         try:
             async with scope:
@@ -31,8 +31,8 @@ class Deadline:
         finally:
             self._waits.discard(scope)
 
-    def end(self, error: Exception) -> None:
-        """The deadline is now: what is being waited for, and whatever will be, raises `error`."""
+    def expire(self, error: Exception) -> None:
+        """Expire now: what is being waited for, and whatever will be, raises `error`."""
         self._error = error
         self._at = asyncio.get_running_loop().time()
         for scope in self._waits:

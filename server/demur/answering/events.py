@@ -47,8 +47,8 @@ class SampleDone:
 
 @dataclass(frozen=True, slots=True)
 class Final:
-    """The answer, with what the server's books need: how the samples could be read, how the chosen one ended, and how
-    many tokens those stopped early could still have cost at most."""
+    """The answer, with what metrics and log need: how the samples could be read, how the chosen one ended, and how many
+    tokens those stopped early could still have cost at most."""
 
     answer: Answer
     states: tuple[ConfidenceStatus, ...]

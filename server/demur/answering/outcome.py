@@ -60,7 +60,7 @@ def of_early_abstention(sample: SampleReader) -> Outcome:
 
 
 def of_vote(request: ResolvedRequest, vote: Vote, samples: Sequence[SampleReader]) -> Outcome:
-    """The winner of the vote speaks, with the confidence of its group."""
+    """The outcome of a vote: the completion that stands for the winning group, with the confidence of that group."""
     selection = vote.result()
     voters = [samples[voter.id] for voter in vote.samples]
     if selection.sample is not None:

@@ -17,8 +17,8 @@ from demur.core.threshold import decide_claim
 
 
 def text_is_public(request: ResolvedRequest) -> bool:
-    """Whether the visible text is the caller's whatever the decision: a single sample, with claims that carry their
-    doubts beside them or at a threshold that nothing falls below."""
+    """Whether the text is shown even where the server abstains: one sample, and either granularity `claims`, where
+    each claim carries its confidence, or a risk threshold of 0."""
     at_no_risk = request.risk_threshold == 0 and request.contract.states_confidence
     return request.samples == 1 and (request.granularity == "claims" or at_no_risk)
 

@@ -26,7 +26,7 @@ from demur.answering.resolve import fit, numbered, resolve
 from demur.answering.response import Identity, TokenValue
 from demur.answering.sampler import SampleBatch, draw
 from demur.engine.base import Engine, EngineDead, EngineError, EngineOverloaded, EngineRestarting
-from demur.engine.critic import Critic, Spelling
+from demur.engine.critic import Critic, TokenTexts
 from demur.grading import Grader
 from demur.manifest import Manifest
 from demur.settings import Settings
@@ -147,7 +147,7 @@ class Answerer:
     async def _with_token_values(self, batch: SampleBatch, outcome: Outcome) -> Outcome:
         """The critic is asked now, unless it was before the decision: it only values what will be seen."""
         critic = self._scorers["critic"]
-        if not isinstance(critic, CriticScorer) or not isinstance(self.engine, Spelling):
+        if not isinstance(critic, CriticScorer) or not isinstance(self.engine, TokenTexts):
             raise EngineError("token values need a critic, and an engine that knows the text of its tokens")
         values = outcome.values or await critic.estimate(batch.prompt, outcome.token_ids, request_id=batch.id)
         pieces = self.engine.pieces(batch.prompt, outcome.token_ids)

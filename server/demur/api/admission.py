@@ -18,8 +18,8 @@ from demur.observability import Metrics
 
 SHORTEST_PAUSE, LONGEST_PAUSE = 1, 60
 """Bounds of Retry-After, in seconds."""
-_NEWEST = 0.1
-"""How much of the usual time in the engine the last request tells."""
+_NEWEST_WEIGHT = 0.1
+"""Weight of the newest request in the moving average of seconds in the engine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class Admission:
     def abort_running(self) -> None:
         """End the running requests with an error that says why."""
         for deadline in self._deadlines:
-            deadline.end(stopping())
+            deadline.expire(stopping())
 
     def _enqueue(self, ticket: Ticket) -> None:
         if self._closed:
@@ -164,7 +164,7 @@ class Admission:
         """Whatever became of it: done, turned away, or given up by the caller."""
         if ticket.started is not None:
             seconds = asyncio.get_running_loop().time() - ticket.started
-            self._usual_seconds += _NEWEST * (seconds - self._usual_seconds)
+            self._usual_seconds += _NEWEST_WEIGHT * (seconds - self._usual_seconds)
             self.running -= ticket.cost
             self._samples_of[ticket.caller] -= ticket.cost.samples
             if not self._samples_of[ticket.caller]:

@@ -1,4 +1,4 @@
-"""What each key may take in a minute: requests counted as they come, tokens held at the door and settled at the end."""
+"""Rate limits of keys: requests are counted as they come, tokens reserved on admission and settled in the end."""
 
 import math
 from collections.abc import Callable, Generator

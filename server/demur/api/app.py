@@ -45,7 +45,7 @@ class CountsRunning(Protocol):
 
 
 @runtime_checkable
-class Restarts(Protocol):
+class RestartableEngine(Protocol):
     """An engine that is started again when it dies."""
 
     def on_restart(self, tell: Callable[[], None]) -> None: ...
@@ -86,7 +86,7 @@ def create_app(
         context.metrics.watch_engine(lambda: engine.running)
     if isinstance(engine, HasUpstreams):
         context.metrics.watch_upstreams([state.name for state in engine.upstreams()], engine.upstreams)
-    if isinstance(engine, Restarts):
+    if isinstance(engine, RestartableEngine):
         engine.on_restart(context.metrics.engine_restarts.inc)
     app = FastAPI(
         title="demur",
@@ -98,8 +98,8 @@ def create_app(
     )
     app.state.context = context
     shown = [Security(HTTPBearer(auto_error=False))] if settings.guarded else []
-    for room in (answers, chat, models):
-        app.include_router(room.router, dependencies=shown)
+    for routes in (answers, chat, models):
+        app.include_router(routes.router, dependencies=shown)
     app.include_router(operations.router)
     docs.add_docs(app)
     if (folder := web.web_folder()) is not None:

@@ -37,7 +37,7 @@ class Caller:
 
 
 class KeyedRoute(APIRoute):
-    """A route for callers that may be here: asked for their key before the request's body is read."""
+    """A route that authenticates the caller before the body of the request is read."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
@@ -48,13 +48,13 @@ class KeyedRoute(APIRoute):
                 return await handle(JsonRequest(request.scope, request.receive))
             except RequestValidationError as error:
                 told = as_api_error(error)
-                _let_go_of_the_body(error)
+                _drop_traceback_references(error)
             raise told
 
         return handle_known
 
 
-def _let_go_of_the_body(refused: RequestValidationError) -> None:
+def _drop_traceback_references(refused: RequestValidationError) -> None:
     """Tracebacks are cycles through frames, which hold the body until the cycle is collected: the refusal's own, and
     that of each ValueError of a validator."""
     refused.__traceback__ = None
@@ -152,4 +152,4 @@ class Authenticator:
 
 _WHO = "this server wants a key: Authorization: Bearer KEY"
 _WRONG = "no such key"
-_STALE = "the server cannot read its keys any more, and does not know whether this one still opens"
+_STALE = "the server cannot read its file of keys, so this key cannot be verified"

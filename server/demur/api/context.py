@@ -19,7 +19,7 @@ from demur.tracing import Span
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """One app's answerer and its books."""
+    """What one app holds: the answerer, metrics, engine health, admission and authentication."""
 
     answerer: Answerer
     metrics: Metrics
@@ -74,7 +74,7 @@ class Context:
         request.scope["state"].setdefault("answers", []).append(line)
 
     def fail(self, request: Request, error: Exception) -> ApiError:
-        """Note an error in the books and translate it for the caller."""
+        """Count and log an error, and translate it for the caller."""
         self.health.report(error)
         found = as_api_error(error)
         request.scope["state"]["error"] = found.kind

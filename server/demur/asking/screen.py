@@ -24,7 +24,7 @@ from demur_client import (
     Transcript,
 )
 from demur_client.untrusted import clean, clean_line
-from demur_client.wording import piece_lines, segments, verdict
+from demur_client.wording import decision_line, piece_lines, segments
 
 TINTS = (
     (0.9, "green", "90% or more"),
@@ -106,7 +106,7 @@ class Screen:
         self._print_from(self._printed, answer.text, answer.claims)
         if answer.text:
             self._console.print()
-        self._console.print(Text(verdict(answer), style="bold"))
+        self._console.print(Text(decision_line(answer), style="bold"))
         if answer.claims and _colourful(self._console):
             self._console.print(legend())
         if answer.withheld is not None:

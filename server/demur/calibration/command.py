@@ -58,7 +58,7 @@ def calibrate(
     resamples: Annotated[int, typer.Option(min=100, help="Behind the intervals of the figures.")] = 1000,
     as_json: Annotated[bool, typer.Option("--json", help="Print the calibrator instead of tables.")] = False,
 ) -> None:
-    """Make confidences true from graded answers, and certify thresholds on them.
+    """Fit a calibrator on graded answers, and certify thresholds on them.
 
     Fits a map from what is known about an answer to P(right), shows what it changes on answers it never saw, and finds
     for each error rate the lowest threshold that keeps it. 200 to 1,000 answers of the kind you will ask make useful

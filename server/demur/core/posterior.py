@@ -6,9 +6,9 @@ distribution given those seen; answers not seen yet are one more rival, with no 
 taken to go to one of the two, and a draw counts as lost. `flip` adds up the rivals' chances.
 
 Looking at a vote after every sample finds a lucky moment sooner or later, so `flip` is not compared with the error
-budget itself but with `threshold`: the level at which a vote that ends in a dead heat between two answers, where most
-goes wrong, would be stopped in favour of the wrong one with less than the budget's probability, over every order in
-which its samples may arrive.
+budget itself but with `stopping_level`: the level at which a vote that ends in a dead heat between two answers, where
+most goes wrong, would be stopped in favour of the wrong one with less than the budget's probability, over every order
+in which its samples may arrive.
 """
 
 from collections.abc import Iterable, Sequence
@@ -61,9 +61,11 @@ def flip(leader: float, rivals: Iterable[float], remaining: int, *, limit: float
 
 
 @lru_cache(maxsize=128)
-def threshold(k: int, error_budget: float) -> float:
-    """`flip` has to stay below this. It is the smallest value `flip` takes in a dead heat of k samples at which wrong
-    stops there would exceed MARGIN * error_budget, so that a vote of fractions is held to no more than one of ones.
+def stopping_level(k: int, error_budget: float) -> float:
+    """The upper limit for `flip` at which stopping keeps the error budget.
+
+    It is the smallest value that `flip` takes in a dead heat of k samples at which wrong stops there would exceed
+    MARGIN * error_budget, so that a vote of fractions is held to no more than one of ones.
 
     Exact, by dynamic programming over all orders of arrival; about 20 ms at k = 64, then remembered.
     """

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from math import exp, fsum, log
 
 from demur.core.answers import Completion, ConfidenceStatus
-from demur.core.posterior import MARGIN, certain, threshold
+from demur.core.posterior import MARGIN, certain, stopping_level
 
 SelectionRule = str
 """A key of `RULES`."""
@@ -220,13 +220,13 @@ def _central(confidences: list[float]) -> float:
 
 
 def _by_members(tallies: list[GroupTally], k: int, remaining: int, error_budget: float) -> bool:
-    return certain([t.members for t in tallies], remaining, threshold(k, error_budget))
+    return certain([t.members for t in tallies], remaining, stopping_level(k, error_budget))
 
 
 def _by_total(tallies: list[GroupTally], k: int, remaining: int, error_budget: float) -> bool:
     """Each vote to come is taken to weigh a full 1, whatever was stated so far: one sure sample outweighs many doubtful
     ones. A missing confidence weighs nothing, so a vote in which none was stated yet stays open."""
-    return certain([t.total / SCALE for t in tallies], remaining, threshold(k, error_budget))
+    return certain([t.total / SCALE for t in tallies], remaining, stopping_level(k, error_budget))
 
 
 def _by_top(tallies: list[GroupTally], k: int, remaining: int, error_budget: float) -> bool:
@@ -245,5 +245,5 @@ RULES: dict[str, Rule] = {
     "majconf": Rule(lambda t: (t.total, t.members), _highest, _by_total),
     "majority": Rule(lambda t: (t.members, t.total), _central, _by_members),
 }
-"""A new rule is one rank function and one line here. Ranks are plain arithmetic: `demur.core.scaling` evaluates them on
-arrays."""
+"""A new rule is one `Rule` (rank, confidence, settled) and one line here. Ranks are plain arithmetic:
+`demur.core.scaling` evaluates them on arrays."""

@@ -1,4 +1,5 @@
-"""When more samples cannot, or almost surely will not, change a vote; and when more text cannot change a decision."""
+"""Stopping rules: when more samples cannot, or almost surely will not, change a vote, and when more text cannot change
+a decision. `demur.answering.collector` acts on them."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -27,13 +28,12 @@ def decided(tallies: Mapping[str, GroupTally], remaining: int, rule: SelectionRu
     return all(standing(tallies[key].plus(1.0, remaining), key, rule) > held for key in rivals)
 
 
-def confident(
+def winner_is_likely(
     tallies: Mapping[str, GroupTally], k: int, remaining: int, rule: SelectionRule, error_budget: float
 ) -> bool:
-    """Whether the leader wins the full vote with probability 1 - error_budget, as far as `demur.core.posterior` knows.
+    """Whether the leader wins the full vote with probability 1 - error_budget, by the model of `posterior`.
 
-    That the order of arrival says nothing of the answers is part of the model: where short wrong answers come first,
-    it knows too much.
+    The model takes samples to be exchangeable: it is too optimistic where short wrong answers end first.
     """
     if remaining == 0:
         return True
@@ -113,7 +113,9 @@ class Vote:
             return None
         if decided(self._tallies, remaining, self.rule):
             return "decided"
-        if self.stopping == "confident" and confident(self._tallies, self.k, remaining, self.rule, self.error_budget):
+        if self.stopping == "confident" and winner_is_likely(
+            self._tallies, self.k, remaining, self.rule, self.error_budget
+        ):
             return "confident"
         return None
 

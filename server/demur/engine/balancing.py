@@ -38,8 +38,8 @@ class Host:
         self._spoke = 0.0
 
     @property
-    def rests(self) -> bool:
-        """From a failure on, until a sample came to its end."""
+    def is_unhealthy(self) -> bool:
+        """Whether the host counts as unhealthy: from a failure on, until a sample came to its end."""
         return self._failures > 0 or not self._answers
 
     @property
@@ -49,7 +49,7 @@ class Host:
     @property
     def is_half_open(self) -> bool:
         """Whether the next sample may find out if it is well again."""
-        return self.rests and self._answers and self._probes == 0 and self.rests_until <= _now()
+        return self.is_unhealthy and self._answers and self._probes == 0 and self.rests_until <= _now()
 
     @property
     def last_resort(self) -> tuple[bool, float]:
@@ -59,7 +59,7 @@ class Host:
     @contextmanager
     def one_more(self) -> Generator[None]:
         """A sample at this host."""
-        probe = self.rests
+        probe = self.is_unhealthy
         self.in_flight += 1
         self._probes += probe
         try:
@@ -115,11 +115,11 @@ class Host:
     def disputed(self) -> None:
         """It refused a request that another host took: a long prompt, say, or it refuses whatever comes."""
         self._disputed += 1
-        if self.rests or self._disputed >= DISPUTED:
+        if self.is_unhealthy or self._disputed >= DISPUTED:
             self.failed()
 
-    def looked(self, answers: bool) -> None:
-        """What the watch saw. It declares a host down, and never well."""
+    def record_health_check(self, answers: bool) -> None:
+        """The result of a health check. It can mark a host down; only a completed sample marks it healthy again."""
         if not answers:
             self._failures = max(self._failures, 1)
         self._answers = answers
@@ -135,7 +135,7 @@ def choose(hosts: Sequence[Host], tried: Sequence[Host]) -> Host | None:
     """
     free = [host for host in hosts if host.has_room]
     left = [host for host in free if host not in tried] or free
-    well = [host for host in left if not host.rests]
+    well = [host for host in left if not host.is_unhealthy]
     half_open = next((host for host in left if host.is_half_open), None)
     if half_open is not None and not (tried and well):
         return half_open

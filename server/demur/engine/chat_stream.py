@@ -24,9 +24,9 @@ CHARACTERS_PER_TOKEN = 128
 that many spaces, so no host that keeps to `max_tokens` gets there."""
 MOST_REFUSAL = 1 << 16
 """Bytes of a body that comes with an error status."""
-LAST_WORDS = 5.0
+USAGE_TIMEOUT = 5.0
 """Seconds that usage may take to come after the text."""
-FAREWELL = 0.25
+DRAIN_TIMEOUT = 0.25
 """Seconds that the end of a reply may take to come, so that its connection can be used again."""
 TEMPLATE_TOKENS = 1 << 14
 """Tokens that a host may put around a prompt."""
@@ -127,7 +127,7 @@ async def _usage_after(chunks: AsyncGenerator[Chunk, None]) -> Chunk | None:
     """What a host counts once the text has ended; a text that goes on behind its end is not listened to."""
     usage = None
     with suppress(TimeoutError):
-        async with asyncio.timeout(LAST_WORDS):
+        async with asyncio.timeout(USAGE_TIMEOUT):
             async for chunk in chunks:
                 if chunk.completion_tokens is not None or chunk.prompt_tokens is not None:
                     usage = Chunk("", prompt_tokens=chunk.prompt_tokens, completion_tokens=chunk.completion_tokens)
@@ -182,21 +182,21 @@ async def _chunks(response: httpx.Response, ask: Ask, longest_silence: float) ->
             async for piece in pieces:
                 for data in events.feed(piece):
                     if data == b"[DONE]":
-                        await _farewell(pieces)
+                        await _drain(pieces)
                         return
                     if (chunk := _chunk(data, ask)) is not None:
                         spoke = clock()
                         yield chunk
                 if clock() - spoke > longest_silence:
                     raise EngineError(f"nothing but silence for {longest_silence:g} seconds")
-                await events.breathe()
+                await events.yield_to_event_loop()
             if events.rest:
                 raise EngineError("its stream ended within an event")
 
 
-async def _farewell(pieces: AsyncGenerator[bytes, None]) -> None:
+async def _drain(pieces: AsyncGenerator[bytes, None]) -> None:
     with suppress(TimeoutError):
-        async with asyncio.timeout(FAREWELL):
+        async with asyncio.timeout(DRAIN_TIMEOUT):
             async for _ in pieces:
                 await asyncio.sleep(0)
 
@@ -221,7 +221,7 @@ class _Events:
         *lines, self.rest = self.rest.split(b"\n")
         return [bytes(line[5:]).strip() for line in lines if line.startswith(b"data:")]
 
-    async def breathe(self) -> None:
+    async def yield_to_event_loop(self) -> None:
         """Let others run: many small pieces may lie in one read of the socket."""
         self._pieces += 1
         if self._pieces % 256 == 0:

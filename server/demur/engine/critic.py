@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol, runtime_checkable
 
 from demur.engine.base import EngineDead, EngineError, EngineRestarting, Prompt
-from demur.engine.restarting import Restarts
+from demur.engine.restarting import RestartBudget
 
 
 class CriticUnavailable(EngineError):
@@ -37,7 +37,7 @@ class Critic(Protocol):
 
 
 @runtime_checkable
-class Spelling(Protocol):
+class TokenTexts(Protocol):
     """An engine that knows the text of its tokens."""
 
     def pieces(self, prompt: Prompt, token_ids: Sequence[int]) -> list[str]:
@@ -45,12 +45,12 @@ class Spelling(Protocol):
         ...
 
 
-class OnDemand:
+class LazyCritic:
     """A critic that is loaded when it is first asked for, and again when it has died. Whoever asks meanwhile waits."""
 
-    def __init__(self, load: Callable[[], Awaitable[Critic]], restarts: Restarts | None = None) -> None:
+    def __init__(self, load: Callable[[], Awaitable[Critic]], restarts: RestartBudget | None = None) -> None:
         self._load = load
-        self._restarts = restarts or Restarts(most=0, window=1.0)
+        self._restarts = restarts or RestartBudget(most=0, window=1.0)
         self._loading: asyncio.Future[Critic] | None = None
         self._dead: Critic | None = None
 

@@ -32,11 +32,11 @@ _WORST = (RequestRefused, EngineOverloaded, EngineError)
 
 @dataclass(frozen=True, slots=True)
 class UpstreamState:
-    """How one host is doing. `rests` from a failure on, until it has answered a question again."""
+    """How one host is doing. It is unhealthy from a failure on, until it has answered a question again."""
 
     name: str
     running: int
-    rests: bool
+    is_unhealthy: bool
 
 
 class OpenAIEngine:
@@ -81,7 +81,7 @@ class OpenAIEngine:
 
     def upstreams(self) -> list[UpstreamState]:
         """How each of them is doing, in the order in which they were named."""
-        return [UpstreamState(host.upstream.name, host.in_flight, host.rests) for host in self._hosts]
+        return [UpstreamState(host.upstream.name, host.in_flight, host.is_unhealthy) for host in self._hosts]
 
     async def prepare(self, messages: Sequence[Message]) -> Prompt:
         """The upstream applies the template, so nothing is counted here."""
@@ -112,7 +112,7 @@ class OpenAIEngine:
         """Return when one upstream answers. None of them ever counts as dead: a host may come back."""
         answers = [found is not None for found in await asyncio.gather(*(model_cards(h.client) for h in self._hosts))]
         for host, answer in zip(self._hosts, answers, strict=True):
-            host.looked(answer)
+            host.record_health_check(answer)
         if not any(answers):
             raise EngineOverloaded("no upstream answers", retry_after=FIRST_REST)
 
@@ -144,7 +144,7 @@ class OpenAIEngine:
         failures: list[EngineError] = []
         while len(tried) < self._attempts and len(refused) < 2:
             host = choose(self._hosts, tried)
-            if host is None or (refused and (host in tried or host.rests)):
+            if host is None or (refused and (host in tried or host.is_unhealthy)):
                 break
             patience = self._patience(host, [*tried, host], hurry=bool(refused))
             tried.append(host)
@@ -168,9 +168,9 @@ class OpenAIEngine:
 
     def _patience(self, host: Host, tried: Sequence[Host], *, hurry: bool) -> float:
         """Seconds to wait for the first text: less where something better than waiting is left."""
-        if not hurry and not any(each.has_room and not each.rests for each in self._hosts if each not in tried):
+        if not hurry and not any(each.has_room and not each.is_unhealthy for each in self._hosts if each not in tried):
             return self._read_timeout
-        return self._first_text_timeout / 3 if host.rests else self._first_text_timeout
+        return self._first_text_timeout / 3 if host.is_unhealthy else self._first_text_timeout
 
     async def _start(
         self, host: Host, ask: Ask, patience: float, attempt: AsyncExitStack

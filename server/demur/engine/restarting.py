@@ -18,7 +18,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
 
 
 @dataclass(slots=True)
-class Restarts:
+class RestartBudget:
     """How often a process may be started again: `most` times in any `window` seconds."""
 
     most: int
@@ -57,7 +57,9 @@ class RestartingEngine:
     raises EngineDead.
     """
 
-    def __init__(self, engine: LocalEngine, start: Callable[[], Awaitable[LocalEngine]], restarts: Restarts) -> None:
+    def __init__(
+        self, engine: LocalEngine, start: Callable[[], Awaitable[LocalEngine]], restarts: RestartBudget
+    ) -> None:
         self._engine = engine
         self._start = start
         self._restarts = restarts

@@ -39,7 +39,7 @@ def recorded(config: Any) -> dict[str, Any]:
 
 
 def growing(kind: type) -> frozenset[str]:
-    """The recorded names that may be others when a run goes on."""
+    """Names of the recorded settings that may change when a run is resumed."""
     return frozenset(_form(name, marks).name for name, marks in _marked(kind) if GROWS in marks)
 
 

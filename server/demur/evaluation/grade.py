@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from demur.evaluation.asking.base import Key, Output
+from demur.evaluation.asking.base import Output, RequestId
 from demur.evaluation.asking.store import Store
 from demur.evaluation.bounded_gather import bounded_gather
 from demur.evaluation.datasets import Question
@@ -29,7 +29,7 @@ class Graded:
     answered once and nothing is to be grouped.
     """
 
-    key: Key
+    key: RequestId
     question: Question
     output: Output
     verdict: Verdict
@@ -50,13 +50,13 @@ class Grades:
 async def grade(job: Job) -> Grades:
     """Grade every stored response of the run. Raises EvaluationError where the judge cannot be reached at all."""
     config, outputs = job.config, job.stored_outputs()
-    graded: dict[Key, Graded] = {}
+    graded: dict[RequestId, Graded] = {}
     several = config.samples > 1
     async with _judge(job) as judge:
         with Formulas() as formulas, bar("grading", len(outputs)) as progress:
             grader = GRADERS[job.loaded.dataset.grader](formulas, judge)
 
-            async def one(item: tuple[Key, Question, Output]) -> None:
+            async def one(item: tuple[RequestId, Question, Output]) -> None:
                 key, question, output = item
                 verdict = await grader.grade(question, output)
                 claims = await _judge_claims(config, judge, question, output, verdict)

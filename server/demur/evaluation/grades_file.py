@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from demur.core.answers import Claim
-from demur.evaluation.asking.base import Key, Output
+from demur.evaluation.asking.base import Output, RequestId
 from demur.evaluation.datasets import Question
 from demur.evaluation.errors import StoreError
 from demur.evaluation.grade import Graded
@@ -42,7 +42,7 @@ def _graded(record: dict[str, Any]) -> Graded:
     question, output, verdict = record["question"], record["output"], record["verdict"]
     claims = tuple(_claim(claim) for claim in output.pop("claims"))
     return Graded(
-        Key(**record["key"]),
+        RequestId(**record["key"]),
         Question(question["id"], question["text"], tuple(question["gold"])),
         Output(**output, claims=claims),
         Verdict(**verdict),

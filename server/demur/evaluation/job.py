@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from demur.evaluation.asking.answers import AnswersApi
-from demur.evaluation.asking.base import Api, Ask, Key, Output, Request
+from demur.evaluation.asking.base import Api, EvaluationRequest, Output, Request, RequestId
 from demur.evaluation.asking.chat import ChatApi
 from demur.evaluation.asking.endpoint import Endpoint, connect
 from demur.evaluation.asking.runner import key_of
@@ -37,7 +37,7 @@ class Job:
             return ChatApi(request_of(config), config.contract, self.loaded.dataset.domain, config.aggregation or "min")
         return AnswersApi(request_of(config))
 
-    def asks(self) -> Iterator[Ask]:
+    def asks(self) -> Iterator[EvaluationRequest]:
         """Every request of the run, the first sample of all questions before the second of any.
 
         A run that is stopped early has then seen every question as often as possible.
@@ -46,9 +46,9 @@ class Job:
         for sample in range(1 if self.config.chooses_there else self.config.samples):
             for question in self.loaded.questions:
                 for t in thresholds:
-                    yield Ask(Key(question.id, sample, t), question.text)
+                    yield EvaluationRequest(RequestId(question.id, sample, t), question.text)
 
-    def stored_outputs(self) -> list[tuple[Key, Question, Output]]:
+    def stored_outputs(self) -> list[tuple[RequestId, Question, Output]]:
         """The stored responses that the run asks for, read, in the order of its requests."""
         api, questions = self.api, {question.id: question for question in self.loaded.questions}
         records = read_records(self.folder / RESPONSES)

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import TimeRemainingColumn as TimeLeftColumn
 
-from demur.evaluation.asking.base import Key, Output
+from demur.evaluation.asking.base import Output, RequestId
 
 
 class Bar:
@@ -23,7 +23,7 @@ class Bar:
         self._tokens += output.tokens
         self.advance()
 
-    def failed(self, key: Key, why: str) -> None:
+    def failed(self, key: RequestId, why: str) -> None:
         """One question got no answer; the first says why above the bar."""
         self._failures += 1
         if self._failures == 1:

@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass
 
-from demur.evaluation.asking.base import Key
+from demur.evaluation.asking.base import RequestId
 from demur.evaluation.asking.endpoint import Endpoint
 from demur.evaluation.asking.runner import Runner, Watcher, describe, key_of
 from demur.evaluation.asking.served import PATH, served_by
@@ -23,7 +23,7 @@ class Done:
     """What a run came to: every graded output, and the questions that got no answer."""
 
     grades: Grades
-    failures: dict[Key, str]
+    failures: dict[RequestId, str]
     dropped: bool = False
 
     def sentences(self) -> list[str]:
@@ -69,19 +69,22 @@ def rows_of(config: RunConfig, graded: list[Graded]) -> list[Row]:
     return [row_of(one) for one in graded]
 
 
-async def _meet(config: RunConfig, manifest: RunManifest, endpoint: Endpoint, watcher: Watcher) -> None:
-    """Put the served model on the manifest, before its answers join those of an earlier start."""
+async def _check_served_model(config: RunConfig, manifest: RunManifest, endpoint: Endpoint, watcher: Watcher) -> None:
+    """Record the served model, before its answers join those of an earlier start; fail if it is another one."""
     if config.api != "answers":
         return
     served = await served_by(endpoint, config.model, config.contract)
     if served is None:
         watcher.note(f"{endpoint.client.base_url}{PATH} does not say which model is served: a change is not noticed")
     else:
-        manifest.meet(served)
+        manifest.check_served_model(served)
 
 
-async def ask(job: Job, manifest: RunManifest) -> tuple[dict[Key, str], bool]:
-    """Ask what the store does not hold yet; the questions without an answer, and whether a record was half-written."""
+async def ask(job: Job, manifest: RunManifest) -> tuple[dict[RequestId, str], bool]:
+    """EvaluationRequest what the store has no answer to yet, so that a run resumes.
+
+    Returns the questions without an answer, and whether a record was half-written.
+    """
     endpoint, started = endpoint_of(job.config), time.monotonic()
     with Store(job.folder / RESPONSES) as store:
         known = {key_of(stored) for stored in store.records()}
@@ -92,7 +95,7 @@ async def ask(job: Job, manifest: RunManifest) -> tuple[dict[Key, str], bool]:
                 with bar("asking", len(asks), len(asks) - len(missing)) as watcher:
                     runner = Runner(endpoint, job.api, store, watcher, job.config.concurrency)
                     if missing:
-                        await _meet(job.config, manifest, endpoint, watcher)
+                        await _check_served_model(job.config, manifest, endpoint, watcher)
                     await runner.ask(missing)
         finally:
             manifest.save(seconds_asking=round(manifest.fields["seconds_asking"] + time.monotonic() - started, 3))

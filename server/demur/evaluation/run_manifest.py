@@ -48,8 +48,8 @@ class RunManifest:
             self.fields |= {key: earlier[key] for key in ("started", "seconds_asking", "served") if key in earlier}
         self.save()
 
-    def meet(self, served: Served) -> None:
-        """Note the model that a demur server says it serves. Raises StoreError where it was another one before.
+    def check_served_model(self, served: Served) -> None:
+        """Record the model that a demur server says it serves. Raises StoreError where it was another one before.
 
         What one of the two does not say is no difference: it may be an older server.
         """

@@ -43,7 +43,7 @@ class Key(BaseModel):
     min_risk_threshold: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.0
     withheld: bool = False
 
-    def opens_with(self, text: str) -> bool:
+    def matches(self, text: str) -> bool:
         """Whether `text` is this key; takes the same time whatever it is."""
         return hmac.compare_digest(_hash(text), self.sha256)
 

@@ -60,16 +60,16 @@ class ApiKeyStore:
         of_file = {} if self._file is None else self._file.keys
         key_id = id_in(text)
         key = of_file.get(key_id) or self._given.get(key_id, _NOBODYS)
-        return key if key.opens_with(text) else None
+        return key if key.matches(text) else None
 
     def trusts(self, key: Key) -> bool:
         """Whether a key that was found opens anything: not when its file could not be read for too long."""
         return self._given.get(key.id) == key or self.age <= self._max_age
 
     async def refresh(self) -> None:
-        """See a look at the file through that began after this was called, so that a change made before it counts.
+        """Wait for a check of the file that began after this call, so that a change made before it is seen.
 
-        The look is in a thread of its own, one for all who wait; returns at the latest when callers waited long enough.
+        The check runs in a thread of its own, one for all who wait; nobody waits longer than PATIENCE.
         """
         if self._file is None:
             return

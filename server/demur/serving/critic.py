@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from demur.engine.base import EngineError
-from demur.engine.critic import Critic, CriticUnavailable, OnDemand
-from demur.engine.restarting import Restarts
+from demur.engine.critic import Critic, CriticUnavailable, LazyCritic
+from demur.engine.restarting import RestartBudget
 from demur.manifest import Manifest, is_hub_id
 from demur.named_file import shown
 
@@ -36,7 +36,7 @@ def is_served(manifest: Manifest, settings: "Settings") -> bool:
 
 def critic_for(
     model: str, manifest: Manifest, settings: "Settings", engine_args: Mapping[str, Any], max_model_len: int | None
-) -> OnDemand | None:
+) -> LazyCritic | None:
     """The critic of `model`, not loaded yet; None where none is served. It takes what the generator can write."""
     described = manifest.critic
     if described is None or not is_served(manifest, settings):
@@ -60,7 +60,7 @@ def critic_for(
         logger.info("the critic is loaded", extra={"fields": {"seconds": round(clock() - began, 1)}})
         return critic
 
-    return OnDemand(load, Restarts(settings.engine_restarts, settings.engine_restart_window))
+    return LazyCritic(load, RestartBudget(settings.engine_restarts, settings.engine_restart_window))
 
 
 def locate(model: str, path: str) -> str:

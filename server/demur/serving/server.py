@@ -29,7 +29,7 @@ from demur.settings import Settings, is_loopback
 EXIT_ENGINE_DIED = 70
 """EX_SOFTWARE of sysexits.h: a supervisor should start the process again."""
 
-LAST_WORDS = 5
+ABORT_GRACE = 5
 """Seconds to send the last replies once the time to finish them has passed."""
 
 
@@ -159,7 +159,7 @@ def uvicorn_config(app: FastAPI, settings: Settings) -> uvicorn.Config:
         lifespan="on",
         ws="none",
         server_header=False,
-        timeout_graceful_shutdown=settings.shutdown_timeout + LAST_WORDS,
+        timeout_graceful_shutdown=settings.shutdown_timeout + ABORT_GRACE,
     )
 
 

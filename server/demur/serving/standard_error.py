@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from demur.log_writer import LAST_WORDS, LogWriter
+from demur.log_writer import DRAIN_TIMEOUT, LogWriter
 
 LONGEST_LINE = 1 << 16
 """Bytes; longer ones are cut in two."""
@@ -38,7 +38,7 @@ def never_waited_for(log: LogWriter) -> Iterator[None]:
         os.dup2(original, 2)
         faulthandler.disable()
         os.close(original)
-        passing.join(LAST_WORDS)  # it ends with the last child that could still write
+        passing.join(DRAIN_TIMEOUT)  # it ends with the last child that could still write
 
 
 def _pass_on(reads: int, say: Callable[[str], None]) -> None:

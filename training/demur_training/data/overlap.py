@@ -1,4 +1,4 @@
-"""Which questions of a training set give a question of an evaluation set away."""
+"""Contamination check: training questions that share n-grams with evaluation questions."""
 
 import re
 from collections import Counter

@@ -16,7 +16,7 @@ from demur_training.checks import preflight
 from demur_training.exact import expected_reward
 from demur_training.exact.expected_reward import Endings
 from demur_training.exact.sampling import Sampler, ScoredSample
-from demur_training.rewards import RULES, Outcome
+from demur_training.rewards import REWARD_RULES, Outcome
 from demur_training.run import checkpoints, retention
 from demur_training.run.training_metrics import CollapseAlarm, RunLog, one_line, summarise
 
@@ -26,7 +26,7 @@ class Objective:
 
     def __init__(self, model: Any, endings: Endings, rule: str, estimator: str) -> None:
         self._model, self._endings, self._exact = model, endings, estimator == "exact"
-        score = RULES[rule]  # type: ignore[index]
+        score = REWARD_RULES[rule]  # type: ignore[index]
         self._violation = score(Outcome(valid=False, confidence=1.0))
         self._scores = {
             valid: torch.tensor([score(Outcome(valid, value)) for value in endings.value], device=model.device)

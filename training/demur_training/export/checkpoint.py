@@ -76,7 +76,7 @@ def resolve_best(run: Path) -> Path:
 
 
 def describe(folder: Path, config: DictConfig, name: str, critic: Critic | None) -> Manifest:
-    """The manifest of `wire.md`: what the model prints, how it was trained, what validation said."""
+    """The model manifest (`demur.json`): what the model prints, how it was trained, what validation said."""
     settings = recipes.reward_settings(config)
     validation = config.actor_rollout_ref.rollout.val_kwargs
     step = int(folder.name.removeprefix("global_step_"))

@@ -9,14 +9,14 @@ import numpy as np
 
 from demur.core.metrics import METRICS, Rows, tally
 
-Figures = Sequence[Mapping[str, Any]]
-"""What the reward manager said of each output of a batch."""
+OutputInfos = Sequence[Mapping[str, Any]]
+"""What the reward manager noted about each output of a batch."""
 
 SHARES = {"accuracy": "valid", "format": "format", "overlong": "overlong", "abstained": "abstained"}
 CALIBRATION = ("snr_gain", "auc", "smece", "brier")
 
 
-def summarise(outputs: Figures, *, calibration: bool = False) -> dict[str, float]:
+def summarise(outputs: OutputInfos, *, calibration: bool = False) -> dict[str, float]:
     """Shares, mean and spread of the stated confidences, and with `calibration` the paper's figures.
 
     Confidence figures are over the outputs that state one; a figure that is undefined on this batch is left out.

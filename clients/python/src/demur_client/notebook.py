@@ -10,7 +10,7 @@ from html import escape
 
 from .untrusted import clean
 from .values import AnswerValues, Claim
-from .wording import percent, segments, verdict
+from .wording import decision_line, percent, segments
 
 _BOX = "border-left:4px {line} hsla({hue},70%,45%,.9);padding:.25em .75em;color:inherit;background:transparent"
 _CLAIM = "background:hsla({hue},{saturation}%,50%,.22);border-bottom:2px {line} hsla({hue},{saturation}%,45%,.9)"
@@ -26,7 +26,7 @@ def html(answer: AnswerValues) -> str:
         parts.append(f'<div style="white-space:pre-wrap;line-height:1.7">{_text(answer.text, answer.claims)}</div>')
     if answer.highlighted:
         parts.append(f"<ul>{''.join(_doubt(claim) for claim in answer.highlighted)}</ul>")
-    parts.append(f'<div style="white-space:pre-line"><strong>{_safe(verdict(answer, _SIGN))}</strong></div>')
+    parts.append(f'<div style="white-space:pre-line"><strong>{_safe(decision_line(answer, _SIGN))}</strong></div>')
     return f'<div class="demur-answer" style="{_BOX.format(hue=hue, line=line)}">{"".join(parts)}</div>'
 
 

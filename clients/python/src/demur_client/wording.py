@@ -17,7 +17,7 @@ def plain(answer: AnswerValues) -> str:
     """The whole answer as text: its steps with their confidences, then the verdict."""
     pieces = segments(answer.text or "", answer.claims)
     lines = [line for piece, claim in pieces for line in piece_lines(piece, claim)]
-    return "\n".join([*lines, "", verdict(answer)]) if lines else verdict(answer)
+    return "\n".join([*lines, "", decision_line(answer)]) if lines else decision_line(answer)
 
 
 def segments(text: str, claims: tuple[Claim, ...]) -> Iterator[tuple[str, Claim | None]]:
@@ -35,7 +35,7 @@ def segments(text: str, claims: tuple[Claim, ...]) -> Iterator[tuple[str, Claim 
         yield text[at:], None
 
 
-def verdict(answer: AnswerValues, sign: str = "?") -> str:
+def decision_line(answer: AnswerValues, sign: str = "?") -> str:
     """The answer and how sure the model is, or why there is none; a second line for a model nobody calibrated.
 
     `sign` is what marks a claim in doubt where the answer is shown.

@@ -9,7 +9,7 @@ Floats = NDArray[np.float64]
 
 SignalName = Literal["verbalized", "critic", "answer_logprob", "agreement", "p_true"]
 SIGNALS: tuple[SignalName, ...] = ("verbalized", "critic", "answer_logprob", "agreement", "p_true")
-"""What is known about one answer, each a number in [0, 1]; the first that is there is the raw number of an answer."""
+"""Signals about one answer, each in [0, 1]. The first one that is present is its uncalibrated confidence."""
 
 CLIP = (0.005, 0.995)
 """Signals are clipped to this range before the log odds are taken, so that a stated 0 or 1 is not infinitely sure."""

@@ -1,11 +1,11 @@
-"""The pair check that grading uses: as the relation of a vote, and what only a pair can tell."""
+"""Pairwise equality of answers, for grading: that of their keys, and conversions and algebra that no key can hold."""
 
 from dataclasses import dataclass
 
 from demur.core.equivalence.compounds import Compound
 from demur.core.equivalence.conversion import same_compound, same_quantity
 from demur.core.equivalence.dates import Foreign
-from demur.core.equivalence.keys import Algebra, Asked, meaning_key
+from demur.core.equivalence.keys import Algebra, RecordingAlgebra, meaning_key
 from demur.core.equivalence.names import name_of_inequality, names_differ
 from demur.core.equivalence.normalize import normalize
 from demur.core.equivalence.parse import Formula, Listing, Meaning, Text, meaning
@@ -27,7 +27,7 @@ def compare(a: str, b: str, algebra: Algebra | None = None) -> Comparison:
     """`same_answer`, and what it could not compare for want of an `algebra`."""
     if algebra is not None:
         return Comparison(same_answer(a, b, algebra), ())
-    asked = Asked()
+    asked = RecordingAlgebra()
     same = same_answer(a, b, asked)
     return Comparison(same, () if same else tuple(sorted(asked.needs)))
 

@@ -1,4 +1,4 @@
-"""The relation of a vote: keys that are equal for equal answers."""
+"""Canonical keys of answers: samples whose answers have the same key vote as one group."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -53,12 +53,12 @@ def written_key(answer: str) -> tuple[str | None, bool]:
 
     Linear in the length of the answer: about a millisecond for 2,000 characters, 5 for 100,000.
     """
-    asked = Asked()
+    asked = RecordingAlgebra()
     return answer_key(answer, asked), bool(asked.needs)
 
 
-class Asked:
-    """An algebra that knows nothing, and remembers what it was asked for that one could know."""
+class RecordingAlgebra:
+    """An algebra that answers nothing, and records what a real one would have been needed for."""
 
     def __init__(self) -> None:
         self.needs: set[str] = set()

@@ -1,4 +1,4 @@
-"""The evaluation numbers (specification section 4): confidences and verdicts in, figures with intervals out.
+"""The metrics of the evaluation (arXiv:2512.19920, section 4): confidences and verdicts in, figures with intervals out.
 
 rows.py            validated rows               outcomes.py       what happens at each threshold
 tally.py           counts per confidence        explicit_risk.py  runs whose prompt carries the threshold

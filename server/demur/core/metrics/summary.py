@@ -66,7 +66,7 @@ class Difference:
 
 
 def summarise(rows: Rows, *, missing: Missing = "skip", replicates: int = REPLICATES, seed: int = 0) -> Summary:
-    """Every figure of specification section 4, with 95 % bootstrap intervals over problems.
+    """Every metric (arXiv:2512.19920, section 4) with 95 % bootstrap intervals over problems.
 
     `missing` decides about rows without a confidence: `abstain` scores them as p = 0, `skip` leaves them out of
     everything but accuracy.

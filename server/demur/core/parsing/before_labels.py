@@ -19,7 +19,7 @@ _TO_AN_ANSWER = """so, thus, therefore, hence, finally, lastly, now, in conclusi
 _EITHER = """still, actually, wait, hmm, and, but, overall, on reflection, upon reflection, on second thought,
     on second thoughts"""
 LEADING_TO_ANSWER = tuple(word.strip() for word in _TO_AN_ANSWER.split(","))
-"""What is worked out so is an answer; a probability so is one too, and no confidence."""
+"""Words that announce an answer. A probability behind them is the answer itself, and no confidence."""
 LEADING = (*LEADING_TO_ANSWER, *(word.strip() for word in _EITHER.split(",")))
 _BEHIND_LEADING = r"[,:;.!…–—-]{0,3}[ \t]{1,3}"
 

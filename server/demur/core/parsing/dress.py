@@ -37,7 +37,7 @@ _ABBREVIATED = re.compile(
 
 
 def tidy(answer: str | None, mode: ParseMode, label: str = "") -> str | None:
-    """An answer without the dress. None if nothing is left.
+    """The answer without formatting around it. None if nothing is left.
 
     Lenient drops what stands around all of it, in pairs: emphasis, code, display maths' brackets, a box; and a full
     stop that ends no abbreviation. `label` is what stood before it: emphasis that opened there may close here.

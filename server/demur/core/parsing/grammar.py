@@ -71,7 +71,7 @@ class Kind(Enum):
     VOID = auto()
     BREAK = auto()
     END = auto()
-    """These three are no tokens of a text: see `segments`."""
+    """These three are control tokens that `segments` inserts; they stand in no text."""
 
     __hash__ = object.__hash__  # there is one of each, and they are looked up for every token
 

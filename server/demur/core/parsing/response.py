@@ -12,11 +12,11 @@ from demur.core.parsing.lexer import Token
 from demur.core.parsing.marks import Marks
 from demur.core.parsing.numbers import read_probability
 from demur.core.parsing.objects import in_json
-from demur.core.parsing.passing import said_in_passing
 from demur.core.parsing.port import ParserSettings
 from demur.core.parsing.scales import label_scale
+from demur.core.parsing.sentence_confidence import sentence_confidence
 from demur.core.parsing.sentences import any_of, said_to_be, without_quotes
-from demur.core.parsing.turns import RunOn
+from demur.core.parsing.turns import TrailingText
 from demur.core.parsing.unlabelled import after_hashes, answer_behind, best_guess, in_table, last_part
 from demur.core.parsing.values import value_of
 
@@ -63,7 +63,7 @@ class ResponseReader:
         self._stretch = Stretch(self._mode, 0)
         self._held: list[str] = []  # from a label on: shown once a later answer proves it part of the text
         self._worth = False  # whether what is held is more than a lone confidence line
-        self._run_on = RunOn(self._labels)
+        self._run_on = TrailingText(self._labels)
 
     @property
     def running_confidence(self) -> float | None:
@@ -182,7 +182,7 @@ class ResponseReader:
             stated = lines.pop()
         if stated is None and len(lines) == 1 and (match := _beside(lines[0], self._labels)):
             stated = match[1]
-        aside = said_in_passing(raw) if stated is None else None
+        aside = sentence_confidence(raw) if stated is None else None
         if aside is not None:
             stated = aside.stated
             if len(lines) == 1:  # a short answer and how sure, in one line
@@ -208,7 +208,7 @@ class ResponseReader:
         if match := _beside(answer, self._labels):
             found, stated = tidy(_MARKUP_OPENED.sub("", answer[: match.start()]), "lenient"), stated or match[1]
         if found is not None and stated is None and (match := _IN_BRACKETS.search(found)):
-            aside = said_in_passing(match[0])
+            aside = sentence_confidence(match[0])
             if aside is not None:
                 found, stated = tidy(found[: match.start()], "lenient"), aside.stated
         if found is None:

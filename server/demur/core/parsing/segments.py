@@ -27,9 +27,9 @@ _MARKERS = frozenset({Kind.THINK_OPEN, Kind.THINK_CLOSE, Kind.SPECIAL})
 _ACTS = _MARKERS | {Kind.THOUGHT_SAID, Kind.RESPONSE_SAID}
 
 VOID = Token(Kind.VOID, "")
-"""All that was passed on so far was thought after all."""
+"""A control token: all that was passed on so far was private thought, and is void."""
 BREAK = Token(Kind.BREAK, "")
-"""A new stretch of final text begins."""
+"""A control token: a new stretch of final text begins."""
 
 
 class Segments:

@@ -30,8 +30,8 @@ class Said(Protocol):
     start: int
 
 
-class RunOn:
-    """Tells when the answer has been given, and keeps what comes behind."""
+class TrailingText:
+    """Detects text that follows the answer (another question, another speaker), and keeps it apart."""
 
     def __init__(self, labels: Labels) -> None:
         self._labels = labels

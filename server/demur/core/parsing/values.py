@@ -7,7 +7,7 @@ from typing import NamedTuple
 from demur.core.parsing.dress import tidy
 from demur.core.parsing.labels import Labels
 from demur.core.parsing.objects import in_json
-from demur.core.parsing.passing import said_in_passing
+from demur.core.parsing.sentence_confidence import sentence_confidence
 from demur.core.parsing.sentences import any_of, named, said_to_be
 
 _ECHO = re.compile(
@@ -54,7 +54,7 @@ def value_of(answer: str, labels: Labels, code: bool = False) -> Value:
         return Value(tidy(said_to_be(answer, labels), "lenient"))
     if (said := named(answer)) is not None and " " not in said:
         return Value(tidy(said, "lenient"))
-    aside = said_in_passing(answer)
+    aside = sentence_confidence(answer)
     if aside is not None and aside.start > 0 and aside.end == len(answer.rstrip()):
         return Value(tidy(answer[: aside.start], "lenient"), aside.stated)
     return Value(answer)

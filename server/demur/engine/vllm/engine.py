@@ -98,7 +98,7 @@ class VLLMEngine:
         return Prompt(tuple(messages), token_ids)
 
     async def _tokenized(self, messages: Sequence[Message], template: Any, whole: Any) -> tuple[int, ...]:
-        """Control tokens come from the template alone; see `literal`."""
+        """Control tokens come from the chat template alone; what a user types is text: see `control_tokens`."""
         renderer: Any = self._llm.renderer
         if (marked := self._controls.take_out(messages)) is None:
             _, [prompt] = await renderer.render_chat_async([list(messages)], template, whole)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from demur.engine.base import EngineDead
 from demur.engine.vllm.convert import translated_errors
 from demur.engine.vllm.reaper import Reaper
-from demur.engine.vllm.startup import land
+from demur.engine.vllm.startup import shut_down
 
 if TYPE_CHECKING:
     from vllm.v1.engine.async_llm import AsyncLLM
@@ -44,7 +44,7 @@ class EngineProcess:
     async def close(self) -> None:
         """End the processes; takes a few seconds. Streams still open raise EngineDead."""
         self._heartbeat.stop()
-        await land(self._llm)
+        await shut_down(self._llm)
         self._reaper.dismiss()
 
     async def _kill(self) -> None:

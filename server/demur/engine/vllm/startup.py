@@ -56,7 +56,7 @@ async def launch(model: str, given: Mapping[str, Any], share: float = 1.0) -> "t
     return llm, [process for process in engine_processes() if process not in others]
 
 
-async def land(llm: "AsyncLLM") -> None:
+async def shut_down(llm: "AsyncLLM") -> None:
     """End an engine's processes; takes a few seconds. Streams still open raise EngineDead."""
     listener = llm.output_handler
     if listener is not None and llm.get_num_unfinished_requests() == 0:

@@ -7,7 +7,7 @@ from typing import Any
 from demur.core.answers import Claim, Completion
 from demur.core.contracts import CONTRACTS
 from demur.core.reader import read
-from demur.evaluation.asking.base import Ask, BadReply, Output, Request, tokens_of
+from demur.evaluation.asking.base import BadReply, EvaluationRequest, Output, Request, tokens_of
 from demur.http_client import one_line
 
 
@@ -19,7 +19,7 @@ class AnswersApi:
     path: str = "/v1/answers"
     withheld: bool = True
 
-    def body(self, ask: Ask) -> dict[str, Any]:
+    def body(self, ask: EvaluationRequest) -> dict[str, Any]:
         """The request. Claims are asked for at granularity "response", so that an answer comes whatever was claimed.
 
         An output without a readable answer is an abstention at every threshold: its raw text is withheld text.

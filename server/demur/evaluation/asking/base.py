@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, Protocol
 from demur.core.answers import Claim, ConfidenceStatus
 
 
-class Key(NamedTuple):
-    """Names one request of a run."""
+class RequestId(NamedTuple):
+    """Identifies one request of a run: problem, number of the sample, risk threshold."""
 
     problem: str
     sample: int
@@ -16,10 +16,10 @@ class Key(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class EvaluationRequest:
     """One request to make."""
 
-    key: Key
+    key: RequestId
     text: str
 
 
@@ -65,7 +65,7 @@ class Api(Protocol):
         """Under the base URL."""
         ...
 
-    def body(self, ask: Ask) -> dict[str, Any]:
+    def body(self, ask: EvaluationRequest) -> dict[str, Any]:
         """The JSON to post."""
         ...
 
@@ -85,7 +85,7 @@ class Request:
     fields: Mapping[str, Any]
     extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
-    def of(self, ask: Ask) -> dict[str, Any]:
+    def of(self, ask: EvaluationRequest) -> dict[str, Any]:
         """The fields for one question. Samples of one question get different seeds."""
         seed = self.fields.get("seed")
         seeded = {} if seed is None else {"seed": seed + ask.key.sample}

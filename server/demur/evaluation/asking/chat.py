@@ -6,7 +6,7 @@ from typing import Any
 
 from demur.core.answers import Aggregation, ContractName
 from demur.core.reader import read
-from demur.evaluation.asking.base import Ask, BadReply, Output, Request, tokens_of
+from demur.evaluation.asking.base import BadReply, EvaluationRequest, Output, Request, tokens_of
 from demur.prompts import Domain, messages
 
 
@@ -20,7 +20,7 @@ class ChatApi:
     aggregation: Aggregation = "min"
     path: str = "/v1/chat/completions"
 
-    def body(self, ask: Ask) -> dict[str, Any]:
+    def body(self, ask: EvaluationRequest) -> dict[str, Any]:
         """The request: our prompt around the question."""
         turns = messages(ask.text, self.contract, domain=self.domain, risk_threshold=ask.key.risk_threshold)
         return {"messages": turns, **self.request.of(ask)}

@@ -45,8 +45,8 @@ class GaveUp(Exception):
 
 
 @dataclass(slots=True)
-class Patience:
-    """So many questions in a row may go without an answer before the endpoint is held to be down.
+class FailureLimit:
+    """Stops a run after `limit` questions in a row without an answer: the endpoint is held to be down.
 
     What it refuses for good, such as a prompt that is too long, says nothing of whether it is up.
     """

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from demur.evaluation.asking.base import Api, Ask, Key, Output
-from demur.evaluation.asking.endpoint import Endpoint, GaveUp, Patience, Reply
+from demur.evaluation.asking.base import Api, EvaluationRequest, Output, RequestId
+from demur.evaluation.asking.endpoint import Endpoint, FailureLimit, GaveUp, Reply
 from demur.evaluation.asking.store import Store
 from demur.evaluation.bounded_gather import bounded_gather
 from demur.evaluation.errors import EndpointError, Refused
@@ -18,7 +18,7 @@ class Watcher(Protocol):
 
     def answered(self, output: Output) -> None: ...
 
-    def failed(self, key: Key, why: str) -> None: ...
+    def failed(self, key: RequestId, why: str) -> None: ...
 
     def note(self, line: str) -> None: ...
 
@@ -32,14 +32,14 @@ class Runner:
     store: Store
     watcher: Watcher
     size: int
-    failures: dict[Key, str] = field(default_factory=dict[Key, str])
-    patience: Patience = field(default_factory=Patience)
+    failures: dict[RequestId, str] = field(default_factory=dict[RequestId, str])
+    patience: FailureLimit = field(default_factory=FailureLimit)
 
-    async def ask(self, asks: Iterable[Ask]) -> None:
-        """Ask all of them. Raises EndpointError where the endpoint is down or refuses everything."""
+    async def ask(self, asks: Iterable[EvaluationRequest]) -> None:
+        """EvaluationRequest all of them. Raises EndpointError where the endpoint is down or refuses everything."""
         await bounded_gather(asks, self._ask, self.size)
 
-    async def _ask(self, ask: Ask) -> None:
+    async def _ask(self, ask: EvaluationRequest) -> None:
         try:
             reply = await self._reply(ask)
         except GaveUp as error:
@@ -49,7 +49,7 @@ class Runner:
         self.store.append(record(ask.key, reply.body, reply.seconds, reply.tries))
         self.watcher.answered(self.api.output(reply.body))
 
-    async def _reply(self, ask: Ask) -> Reply:
+    async def _reply(self, ask: EvaluationRequest) -> Reply:
         """The endpoint's reply; where it forbids something that can be done without, this and all others ask less."""
         api = self.api
         try:
@@ -63,7 +63,7 @@ class Runner:
                 self.watcher.note(f"{error}; asking on without {error.param}: what it would show is not kept")
         return await self._reply(ask)
 
-    def _give_up(self, ask: Ask, error: GaveUp) -> None:
+    def _give_up(self, ask: EvaluationRequest, error: GaveUp) -> None:
         self.failures[ask.key] = str(error)
         self.watcher.failed(ask.key, str(error))
         if self.patience.spent(error):
@@ -71,16 +71,16 @@ class Runner:
             raise EndpointError(f"{base}: {self.patience.limit} questions in a row got no answer, the last: {error}")
 
 
-def record(key: Key, body: Any, seconds: float, tries: int) -> dict[str, Any]:
+def record(key: RequestId, body: Any, seconds: float, tries: int) -> dict[str, Any]:
     """What is stored of one response: all of it."""
     return {**key._asdict(), "tries": tries, "seconds": round(seconds, 4), "at": round(time.time(), 3), "body": body}
 
 
-def key_of(stored: dict[str, Any]) -> Key:
+def key_of(stored: dict[str, Any]) -> RequestId:
     """The request that a stored response answers."""
-    return Key(stored["problem"], stored["sample"], stored["risk_threshold"])
+    return RequestId(stored["problem"], stored["sample"], stored["risk_threshold"])
 
 
-def describe(failures: dict[Key, str]) -> list[str]:
+def describe(failures: dict[RequestId, str]) -> list[str]:
     """One JSON line for each question without an answer."""
     return [json.dumps({**key._asdict(), "error": why}) for key, why in failures.items()]

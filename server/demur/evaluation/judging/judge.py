@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from demur.engine.base import Message
 from demur.evaluation.asking.chat import content_of
-from demur.evaluation.asking.endpoint import Endpoint, GaveUp, Patience
+from demur.evaluation.asking.endpoint import Endpoint, FailureLimit, GaveUp
 from demur.evaluation.asking.store import Store
 from demur.evaluation.errors import EndpointError
 
@@ -44,7 +44,7 @@ class Judge:
     malformed: int = 0
     unanswered: int = 0
     last_trouble: str | None = None
-    patience: Patience = field(default_factory=Patience)
+    patience: FailureLimit = field(default_factory=FailureLimit)
     _known: dict[str, str] = field(default_factory=dict[str, str])
 
     def load(self) -> None:

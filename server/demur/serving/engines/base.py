@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from demur.engine.base import Engine
-from demur.engine.critic import OnDemand
+from demur.engine.critic import LazyCritic
 from demur.manifest import Manifest
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ class Loaded:
 
     engine: Engine
     manifest: Manifest
-    critic: OnDemand | None = None
+    critic: LazyCritic | None = None
 
 
 class EngineLoader(Protocol):

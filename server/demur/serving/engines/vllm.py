@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from demur.core.contracts import CONTRACTS
 from demur.engine.base import Engine, EngineError
-from demur.engine.critic import OnDemand
-from demur.engine.restarting import RestartingEngine, Restarts
+from demur.engine.critic import LazyCritic
+from demur.engine.restarting import RestartBudget, RestartingEngine
 from demur.manifest import Manifest, ManifestError
 from demur.serving.critic import critic_for, memory_shares
 from demur.serving.engines.base import Loaded
@@ -40,7 +40,7 @@ class VLLMLoader:
 
 async def load_critic(
     model: str, engine: Engine, manifest: Manifest, settings: "Settings", arguments: Mapping[str, Any]
-) -> OnDemand | None:
+) -> LazyCritic | None:
     """The critic of `model`, if one is served; loaded now where the settings want that. Raises CannotLoad."""
     critic = critic_for(model, manifest, settings, arguments, engine.max_model_len)
     if critic is not None and settings.critic == "at_start":
@@ -71,7 +71,7 @@ async def _start(model: str, manifest: Manifest, settings: "Settings", arguments
     try:
         with progress_bar(manifest.name) as report:
             engine = await start(report)
-        return RestartingEngine(engine, start, Restarts(settings.engine_restarts, settings.engine_restart_window))
+        return RestartingEngine(engine, start, RestartBudget(settings.engine_restarts, settings.engine_restart_window))
     except UnknownEngineArgument as error:
         raise CannotLoad(str(error)) from None
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""Whose formula is worked out next: whoever's have taken the least time so far."""
+"""A fair scheduler for grading: the caller whose formulas have taken the least time comes next."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Hashable
@@ -29,7 +29,7 @@ class _Turn:
         return caller.seconds, request.seconds
 
 
-class Turns:
+class FairQueue:
     """At most `room` pieces of work at once. The caller that has had the least time comes next, and of its requests
     the one that has had the least: who asks for little does not wait behind who asks for much.
 
@@ -109,10 +109,10 @@ class Turns:
 class Place:
     """One request among those that take turns."""
 
-    _turns: Turns
+    _queue: FairQueue
     _shares: tuple[_Share, _Share]
 
     async def run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Do `work` when its turn comes. Cancelled while it waits it is never begun; begun, it keeps its place until
         it is over, whether anybody still waits for it or not."""
-        return await self._turns.take(self._shares, work)
+        return await self._queue.take(self._shares, work)

@@ -70,15 +70,15 @@ _STATISTICS = re.compile(
 )
 
 
-class Aside(NamedTuple):
-    """The number as written, and where the sentence that holds it stands in the text."""
+class SentenceConfidence(NamedTuple):
+    """A confidence that a sentence states without a label: the number as written, and where the sentence stands."""
 
     stated: str
     start: int
     end: int
 
 
-def said_in_passing(text: str) -> Aside | None:
+def sentence_confidence(text: str) -> SentenceConfidence | None:
     """The last confidence that a sentence states for the answer. Linear in the length of the text."""
     found = None
     hints = _HINT.finditer(text)
@@ -88,7 +88,7 @@ def said_in_passing(text: str) -> Aside | None:
             continue
         start, end = _sentence(text, hint.start())
         if (stated := _stated(text[start:end])) is not None:
-            found = Aside(stated, start, end)
+            found = SentenceConfidence(stated, start, end)
     return found
 
 

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from demur.grading.turns import Place, Turns
+from demur.grading.fair_queue import FairQueue, Place
 
 
 class Work:
@@ -50,7 +50,7 @@ def submit(place: Place, work: Work, *names: str) -> "list[asyncio.Task[str]]":
 
 def test_a_caller_with_little_does_not_wait_behind_one_with_much() -> None:
     async def run() -> list[str]:
-        turns, work = Turns(1), Work()
+        turns, work = FairQueue(1), Work()
         with turns.opened("flood", "a") as flood, turns.opened("quiet", "b") as quiet:
             tasks = submit(flood, work, "f0", "f1", "f2", "f3")
             await settle()
@@ -65,7 +65,7 @@ def test_a_caller_with_little_does_not_wait_behind_one_with_much() -> None:
 
 def test_within_a_caller_a_request_with_little_comes_first() -> None:
     async def run() -> list[str]:
-        turns, work = Turns(1), Work()
+        turns, work = FairQueue(1), Work()
         with turns.opened("", "large") as large, turns.opened("", "small") as small:
             first = submit(large, work, "l0")
             await in_turn(work, ["l0"])
@@ -84,7 +84,7 @@ def test_within_a_caller_a_request_with_little_comes_first() -> None:
 
 def test_a_new_caller_starts_level_with_the_others_and_not_before_them_for_ever() -> None:
     async def run() -> list[str]:
-        turns, work = Turns(1), Work()
+        turns, work = FairQueue(1), Work()
         with turns.opened("old", "a") as old:
             first = submit(old, work, "o0")
             await in_turn(work, ["o0"])
@@ -102,7 +102,7 @@ def test_a_new_caller_starts_level_with_the_others_and_not_before_them_for_ever(
 
 def test_who_gives_up_while_waiting_is_never_begun() -> None:
     async def run() -> list[str]:
-        turns, work = Turns(1), Work()
+        turns, work = FairQueue(1), Work()
         with turns.opened("", "a") as place:
             one, two, three = submit(place, work, "1", "2", "3")
             await settle()
@@ -119,7 +119,7 @@ def test_who_gives_up_while_waiting_is_never_begun() -> None:
 
 def test_who_gives_up_at_work_keeps_the_place_until_the_work_is_over() -> None:
     async def run() -> list[str]:
-        turns, work = Turns(1), Work()
+        turns, work = FairQueue(1), Work()
         with turns.opened("", "a") as place:
             one, two = submit(place, work, "1", "2")
             await settle()
@@ -136,7 +136,7 @@ def test_who_gives_up_at_work_keeps_the_place_until_the_work_is_over() -> None:
 
 def test_work_that_fails_gives_its_place_back() -> None:
     async def run() -> None:
-        turns = Turns(1)
+        turns = FairQueue(1)
 
         async def fails() -> None:
             raise ValueError("no")
@@ -154,7 +154,7 @@ def test_work_that_fails_gives_its_place_back() -> None:
 
 def test_as_many_run_at_once_as_there_is_room() -> None:
     async def run() -> None:
-        turns, work = Turns(2), Work()
+        turns, work = FairQueue(2), Work()
         with turns.opened("", "a") as place:
             tasks = submit(place, work, "1", "2", "3")
             await settle()
