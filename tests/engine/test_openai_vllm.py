@@ -101,11 +101,11 @@ def text_of(chunks: list[Chunk]) -> str:
     return "".join(chunk.text for chunk in chunks)
 
 
-async def running(address: str) -> float:
-    """Requests that vLLM is working on, by its own gauge."""
+async def metric(address: str, name: str) -> float:
+    """What vLLM itself counts, as of the engine's last step."""
     async with httpx.AsyncClient() as client:
         text = (await client.get(f"{address}/metrics")).text
-    return sum(float(value) for value in re.findall(r"^vllm:num_requests_running\{.*\} (\S+)$", text, re.MULTILINE))
+    return sum(float(value) for value in re.findall(rf"^vllm:{name}\{{.*\}} (\S+)$", text, re.MULTILINE))
 
 
 def test_a_sample_arrives_with_its_ending_and_its_usage(engine, run):
@@ -137,14 +137,15 @@ def test_what_does_not_fit_the_model_is_refused_as_a_request(engine, run):
 
 
 def test_closing_a_stream_stops_the_work_in_vllm(engine, run, address):
-    async def close() -> None:
+    async def close() -> float:
         prompt = await engine.prepare([Message(role="user", content="Go on.")])
+        before = await metric(address, "generation_tokens_total")
         async with aclosing(engine.stream(prompt, ENDLESS, request_id="closed-0")) as chunks:
             await anext(chunks)
-            while await running(address) != 1:
-                await anext(chunks)
         async with asyncio.timeout(60):
-            while await running(address):
-                pass
+            await sample(engine, Sampling(max_tokens=1))  # a step, without which vLLM's gauges stay as they were
+            while await metric(address, "num_requests_running"):
+                await sample(engine, Sampling(max_tokens=1))
+        return await metric(address, "generation_tokens_total") - before
 
-    run(close())
+    assert 0 < run(close()) < ENDLESS.max_tokens / 2
