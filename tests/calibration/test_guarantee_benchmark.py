@@ -1,22 +1,13 @@
 """`python -m bench guarantee` in small."""
 
 import csv
-import importlib
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-ROOT = Path(__file__).parent.parent.parent
-
-
-@pytest.fixture
-def guarantee(monkeypatch):
-    monkeypatch.syspath_prepend(ROOT)
-    return importlib.import_module("bench.guarantee")
+from bench import guarantee
 
 
-def test_cells_count_sets_and_stay_within_delta(guarantee):
+def test_cells_count_sets_and_stay_within_delta():
     cells = [*guarantee.thresholds_of("sharp", 200, 300), *guarantee.worst_of(200, 300)]
     assert {cell.a for cell in cells} == {0.05, 0.1, 0.2}
     for cell in cells:
@@ -28,7 +19,7 @@ def test_cells_count_sets_and_stay_within_delta(guarantee):
 
 
 @pytest.mark.parametrize("mode", ["split", "cross-fit"])
-def test_fitted_maps_are_judged_by_what_they_say_of_the_population(guarantee, mode):
+def test_fitted_maps_are_judged_by_what_they_say_of_the_population(mode):
     cells = guarantee.maps_of("blunt", 100, mode, 1, 0)
     assert {cell.method for cell in cells} == {f"{mode}, 1 signal", f"{mode}, 4 signals"}
     assert all(cell.coverage <= 1 for cell in cells)
@@ -37,7 +28,7 @@ def test_fitted_maps_are_judged_by_what_they_say_of_the_population(guarantee, mo
     assert together[0].sets == 2
 
 
-def test_a_file_of_mmlu_pro_is_the_population(guarantee, tmp_path):
+def test_a_file_of_mmlu_pro_is_the_population(tmp_path):
     path = tmp_path / "mmlu_pro_some.csv"
     rng = np.random.default_rng(0)
     with path.open("w", newline="") as file:
@@ -54,7 +45,7 @@ def test_a_file_of_mmlu_pro_is_the_population(guarantee, tmp_path):
     assert {cell.method for cell in cells} == {"thresholds", "split, 1 signal", "split, 2 signals"}
 
 
-def test_parts_that_need_a_file_say_so(guarantee, capsys):
+def test_parts_that_need_a_file_say_so(capsys):
     with pytest.raises(SystemExit):
         guarantee.main(["--part", "mmlu"])
     assert "--mmlu FILE" in capsys.readouterr().err

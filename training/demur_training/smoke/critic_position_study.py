@@ -16,7 +16,7 @@ from demur_training.exact.sampling import Sampler
 class CriticPositions:
     """Brier scores of a critic's value over `answers`: where it is read, before the last token, and at that token.
 
-    The output at the last token is what GAE never trains (specification, "critic value"), so its score is whatever
+    The output at the last token is what GAE never trains (arXiv:2512.19920, section 3.2), so its score is whatever
     chance makes it. `constant` is the score of stating the share of right answers each time: reading nothing gives it.
     """
 
