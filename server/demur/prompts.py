@@ -21,6 +21,8 @@ _TASK: Mapping[Domain, str] = {
     "general": "Answer the question at the end.",
 }
 
+_BARE = "Reason step by step if that helps, and finish with the answer alone in \\boxed{}."
+
 
 def wrap(
     question: str, contract: ContractName, *, domain: Domain = "general", risk_threshold: float | None = None
@@ -37,6 +39,11 @@ def wrap(
             raise ValueError(f"the {contract} contract states the risk threshold in its prompt: give one")
         fields |= {"percent": f"{100 * risk_threshold:.4g}", "penalty": _penalty(risk_threshold)}
     return described.template.format_map(fields)
+
+
+def bare(question: str) -> list[Message]:
+    """Chat messages that ask for an answer in `\\boxed{}` and for nothing else: what a contract is measured against."""
+    return [Message(role="user", content=f"{question}\n\n{_BARE}")]
 
 
 def messages(

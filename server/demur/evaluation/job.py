@@ -34,7 +34,8 @@ class Job:
         """The API that is asked, with all that goes into every request."""
         config = self.config
         if config.api == "chat":
-            return ChatApi(request_of(config), config.contract, self.loaded.dataset.domain, config.aggregation or "min")
+            domain, aggregation = self.loaded.dataset.domain, config.aggregation or "min"
+            return ChatApi(request_of(config), config.contract, domain, aggregation, config.bare)
         return AnswersApi(request_of(config))
 
     def asks(self) -> Iterator[EvaluationRequest]:
