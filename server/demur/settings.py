@@ -54,6 +54,11 @@ class Settings(BaseSettings):
     upstream_structured_outputs: bool | None = Field(
         default=None, description="Whether upstreams take vLLM's structured_outputs; by default if they say vLLM."
     )
+    upstream_continues: bool | None = Field(
+        default=None,
+        description="Whether upstreams take continue_final_message; by default if they say vLLM. Others are asked for "
+        "the rest of a reply in a further turn.",
+    )
     engine_restarts: Natural = Field(
         default=3, description="How often an engine that died is started again within the window; then the server ends."
     )

@@ -41,7 +41,16 @@ class _Typed(BaseModel):
 
 
 class _Delta(_Typed):
+    """Hosts with a reasoning parser keep a model's private thought apart, under one of two names."""
+
     content: str | None = None
+    reasoning: Any = None
+    reasoning_content: Any = None
+
+    @property
+    def thought(self) -> str:
+        found = self.reasoning or self.reasoning_content
+        return found if isinstance(found, str) else ""
 
 
 class _Choice(_Typed):
@@ -110,7 +119,7 @@ async def _sample(chunks: AsyncGenerator[Chunk, None], ask: Ask) -> AsyncGenerat
     """From the first text to its end and what was counted. Raises EngineError where no end comes."""
     left = CHARACTERS_PER_TOKEN * ask.max_tokens
     async for chunk in chunks:
-        left -= len(chunk.text)
+        left -= len(chunk.text) + len(chunk.thought)
         if left < 0:
             yield Chunk(chunk.text[:left], finish_reason="length")
             raise Overrun("the upstream writes more than it was asked for")
@@ -234,8 +243,9 @@ def _chunk(data: bytes, ask: Ask) -> Chunk | None:
     if event.error:
         raise EngineError("it sent an error")
     choice, usage = event.choices[0] if event.choices else _Choice(), event.usage or _Usage()
-    text, reason = choice.delta.content if choice.delta else None, choice.finish_reason
-    if not text and reason is None and usage.prompt_tokens is None and usage.completion_tokens is None:
+    delta, reason = choice.delta or _Delta(), choice.finish_reason
+    text, thought = delta.content, delta.thought
+    if not (text or thought) and reason is None and usage.prompt_tokens is None and usage.completion_tokens is None:
         return None
     if _above(usage.prompt_tokens, ask.prompt_bytes + TEMPLATE_TOKENS) or _above(
         usage.completion_tokens, 2 * ask.max_tokens + 64
@@ -246,6 +256,7 @@ def _chunk(data: bytes, ask: Ask) -> Chunk | None:
         finish_reason=None if reason is None else _FINISH.get(reason, "stop"),
         prompt_tokens=usage.prompt_tokens,
         completion_tokens=usage.completion_tokens,
+        thought=thought,
     )
 
 

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from demur.engine.base import (
     Chunk,
@@ -17,8 +17,10 @@ from demur.engine.base import (
     Message,
     Prompt,
     PromptTooLong,
+    Resumption,
     Sampling,
     Trace,
+    Written,
 )
 from demur.engine.demo import demo_answer
 
@@ -52,7 +54,8 @@ class Script:
     """What one prompt is answered with.
 
     Sample i gets `texts[i % len(texts)]`. `gates` maps a number of chunks to the gate that stands after them.
-    `error` is raised after `error_after` chunks. `delay` is the pause before each chunk in seconds.
+    `error` is raised after `error_after` chunks. `delay` is the pause before each chunk in seconds. `tail` is what a
+    sample that is continued goes on with, in the way that the tail's `resumed` says; without one it just ends.
     """
 
     texts: Sequence[str]
@@ -61,16 +64,22 @@ class Script:
     error: EngineError | None = None
     error_after: int = 0
     delay: float = 0.0
+    tail: "Script | None" = None
+    resumed: Resumption = "continued"
+
+
+_NO_TAIL = Script([""])
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A sample that was asked for, as the engine saw it."""
+    """A sample that was asked for, as the engine saw it; `written` is the reply that it was to continue."""
 
     request_id: str
     messages: tuple[Message, ...]
     sampling: Sampling
     trace: Trace = field(default_factory=dict[str, str])
+    written: Written | None = None
 
 
 Answers = str | Sequence[str] | Script
@@ -140,12 +149,13 @@ class ScriptedEngine:
     async def stream(
         self, prompt: Prompt, sampling: Sampling, *, request_id: str, trace: Trace | None = None
     ) -> AsyncGenerator[Chunk, None]:
-        self.drawn.append(Drawn(request_id, prompt.messages, sampling, trace or {}))
+        self.drawn.append(Drawn(request_id, prompt.messages, sampling, trace or {}, prompt.written))
         script = self._script(prompt.messages)
         finished = False
         self.running += 1
         try:
-            async with aclosing(self._play(script, prompt, sampling, request_id)) as chunks:
+            played = self._play if prompt.written is None else self._go_on
+            async with aclosing(played(script, prompt, sampling, request_id)) as chunks:
                 async for chunk in chunks:
                     finished = chunk.finish_reason is not None
                     yield chunk
@@ -207,6 +217,19 @@ class ScriptedEngine:
             written = [*ids[before:tokens], *([END] if last and ending == "stop" else [])]
             yield Chunk(piece, tuple(written), ending if last else None, len(prompt.token_ids or ()), tokens)
         await self._pace(script, max(len(chunks), script.error_after))
+
+    async def _go_on(
+        self, script: Script, prompt: Prompt, sampling: Sampling, request_id: str
+    ) -> AsyncGenerator[Chunk, None]:
+        """The tail, behind what was put after the reply so far."""
+        tail, written = script.tail or _NO_TAIL, prompt.written or Written("")
+        opening = written.closing + (written.opening if tail.resumed == "continued" else "\n")
+        ids = [token_of(word) for word in _WORD.findall(opening)]
+        yield Chunk(opening, tuple(ids), None, len(prompt.token_ids or ()), len(ids), resumed=tail.resumed)
+        room = replace(sampling, max_tokens=max(sampling.max_tokens - len(ids), 1))
+        async with aclosing(self._play(tail, prompt, room, request_id)) as chunks:
+            async for chunk in chunks:
+                yield replace(chunk, completion_tokens=len(ids) + (chunk.completion_tokens or 0))
 
     async def _pace(self, script: Script, chunks_out: int) -> None:
         """Wait as the script says, then raise what it says."""

@@ -9,7 +9,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from demur.engine.base import Chunk, Message, Prompt, PromptTooLong, Sampling, Trace
+from demur.engine.base import Chunk, Message, Prompt, PromptTooLong, Sampling, Trace, Written
 from demur.engine.vllm.arguments import Seeding, seeding
 from demur.engine.vllm.control_tokens import ControlTokens
 from demur.engine.vllm.convert import chunk, sampling_params, translated_errors
@@ -114,20 +114,36 @@ class VLLMEngine:
     async def stream(
         self, prompt: Prompt, sampling: Sampling, *, request_id: str, trace: Trace | None = None
     ) -> AsyncGenerator[Chunk, None]:
-        """One sample; see Engine. `max_tokens` beyond the model's context ends it with "length" there."""
+        """One sample; see Engine. `max_tokens` beyond the model's context ends it with "length" there.
+
+        A reply so far is continued by its token ids: going through the chat template again might not keep them.
+        """
         from vllm.inputs import tokens_input
 
         token_ids = prompt.token_ids or (await self.prepare(prompt.messages)).token_ids or ()
-        completion_tokens = 0
+        written, opening = (), ()
+        if prompt.written is not None:
+            written, opening = self._so_far(prompt.written)
+            text = prompt.written.closing + prompt.written.opening
+            yield Chunk(text, opening, None, len(token_ids), len(opening), resumed="continued")
+        completion_tokens = len(opening)
         with translated_errors():
-            asked = tokens_input(list(token_ids))
-            params = sampling_params(sampling, self._seeding)
-            outputs = self._llm.generate(asked, params, request_id, trace_headers=trace)
+            asked = tokens_input([*token_ids, *written, *opening])
+            room = replace(sampling, max_tokens=max(sampling.max_tokens - len(opening), 1))
+            params = sampling_params(room, self._seeding)
+            # A reasoning parser would hold the constraint back until a thought has ended: here none is open any more.
+            ended = None if prompt.written is None else True
+            outputs = self._llm.generate(asked, params, request_id, trace_headers=trace, reasoning_ended=ended)
             async with aclosing(outputs):
                 async for output in outputs:
                     piece = chunk(output, len(token_ids), completion_tokens)
                     completion_tokens += len(piece.token_ids)
                     yield piece
+
+    def _so_far(self, written: Written) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The tokens of a reply so far, and of what is put behind it. A thought's end tag may be a token of its own."""
+        said = written.token_ids or self._controls.tokens(written.text)
+        return said, self._controls.tokens(written.closing + written.opening)
 
     def pieces(self, prompt: Prompt, token_ids: Sequence[int]) -> list[str]:
         """As vLLM writes the text while it streams. Raises EngineError for a model without a fast tokenizer."""
