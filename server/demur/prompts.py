@@ -22,8 +22,19 @@ _TASK: Mapping[Domain, str] = {
 }
 
 
+def template_of(contract: ContractName, *, trained: bool = True) -> str:
+    """The wording under a contract: the one that models are trained with, or the one for a model that was not."""
+    described = CONTRACTS[contract]
+    return described.template if trained else described.untrained_template or described.template
+
+
 def wrap(
-    question: str, contract: ContractName, *, domain: Domain = "general", risk_threshold: float | None = None
+    question: str,
+    contract: ContractName,
+    *,
+    domain: Domain = "general",
+    risk_threshold: float | None = None,
+    trained: bool = True,
 ) -> str:
     """The user message that asks `question` under a contract, one of `CONTRACTS`.
 
@@ -36,7 +47,7 @@ def wrap(
         if risk_threshold is None:
             raise ValueError(f"the {contract} contract states the risk threshold in its prompt: give one")
         fields |= {"percent": f"{100 * risk_threshold:.4g}", "penalty": _penalty(risk_threshold)}
-    return described.template.format_map(fields)
+    return template_of(contract, trained=trained).format_map(fields)
 
 
 def messages(
@@ -45,6 +56,7 @@ def messages(
     *,
     domain: Domain = "general",
     risk_threshold: float | None = None,
+    trained: bool = True,
 ) -> list[Message]:
     """Chat messages for one question or one conversation; its last message has to be the user's.
 
@@ -53,13 +65,14 @@ def messages(
     turns = [Message(role="user", content=question)] if isinstance(question, str) else list(question)
     if not turns or turns[-1]["role"] != "user":
         raise ValueError("the last message has to be the user's: the contract is put around it")
-    asked = wrap(turns[-1]["content"], contract, domain=domain, risk_threshold=risk_threshold)
+    asked = wrap(turns[-1]["content"], contract, domain=domain, risk_threshold=risk_threshold, trained=trained)
     return [*turns[:-1], Message(role="user", content=asked)]
 
 
-def prompt_hash(contract: ContractName, domain: Domain = "general") -> str:
+def prompt_hash(contract: ContractName, domain: Domain = "general", *, trained: bool = True) -> str:
     """Twelve hex digits that change when the wording does: for run manifests and model cards."""
-    return hashlib.sha256((_TASK[domain] + "\0" + CONTRACTS[contract].template).encode()).hexdigest()[:12]
+    template = template_of(contract, trained=trained)
+    return hashlib.sha256((_TASK[domain] + "\0" + template).encode()).hexdigest()[:12]
 
 
 def _penalty(t: float) -> str:

@@ -72,9 +72,15 @@ class Settings(BaseSettings):
     min_risk_threshold: Probability = Field(
         default=0.0, description="The lowest risk threshold of any request; a key may have a higher one."
     )
-    force_contract: Literal["auto", "always", "never"] = Field(
+    force_contract: Literal["auto", "tail", "always", "never"] = Field(
         default="auto",
-        description="Force the output form by structured outputs; auto: unless the model is calibrated.",
+        description="What of an output is forced into its form: the last lines where the model did not end with "
+        "readable ones (tail), all of it, or nothing; auto: tail unless the model is calibrated.",
+    )
+    prompt_wording: Literal["auto", "trained", "untrained"] = Field(
+        default="auto",
+        description="Which wording prompts have: the one that models are trained with, or the longer one for models "
+        "that were not; auto: as the model's manifest says.",
     )
     labels: Annotated[Labels, NoDecode] = Field(
         default=LABELS, description="A file of more words that announce an answer or a confidence, TOML or JSON."

@@ -7,6 +7,7 @@ from demur.answering.confidence import ValueEstimates
 from demur.answering.resolve import ResolvedRequest
 from demur.answering.response import SampleMember, TokenValue
 from demur.answering.sample_reader import Ending, SampleReader
+from demur.answering.settling import Settlement
 from demur.core.answers import Completion, Decision
 from demur.core.selection import Group, Selection
 from demur.core.stopping import Settled, Vote
@@ -42,6 +43,7 @@ class Outcome:
     values: ValueEstimates | None = None
     token_values: tuple[TokenValue, ...] | None = None
     vote: VoteOutcome | None = None
+    settled: Settlement | None = None
 
 
 def of_one(request: ResolvedRequest, sample: SampleReader) -> Outcome:
@@ -84,6 +86,7 @@ def _decided(request: ResolvedRequest, completion: Completion, sample: SampleRea
         ending=sample.ending,
         token_ids=tuple(sample.token_ids),
         values=None if sample.score is None else sample.score.values,
+        settled=sample.settled,
     )
 
 
@@ -97,7 +100,14 @@ def _described(vote: Vote, selection: Selection, samples: Sequence[SampleReader]
         stopped_by=vote.settled,
         groups=selection.groups,
         members=tuple(
-            SampleMember(id=s.id, group=groups.get(s.id), confidence=s.confidence, state=s.state) for s in vote.samples
+            SampleMember(
+                id=s.id,
+                group=groups.get(s.id),
+                confidence=s.confidence,
+                state=s.state,
+                settled=samples[s.id].settled,
+            )
+            for s in vote.samples
         ),
     )
 

@@ -77,6 +77,7 @@ def build_answer(identity: Identity, request: ResolvedRequest, outcome: Outcome,
         withheld=withheld if visible and not answered else None,
         raw=outcome.raw if request.include_raw and visible else None,
         token_values=outcome.token_values if request.include_token_values and visible else None,
+        settled=outcome.settled,
         samples=None if outcome.vote is None else _report(outcome.vote, request, decision),
         usage=usage,
     )

@@ -22,9 +22,10 @@ from demur.answering.events import Event, Final, Progress
 from demur.answering.outcome import Outcome
 from demur.answering.params import UnresolvedRequest
 from demur.answering.redaction import build_answer, is_visible
-from demur.answering.resolve import fit, numbered, resolve
+from demur.answering.resolve import fit, numbered, resolve, trained_wording
 from demur.answering.response import Identity, TokenValue
 from demur.answering.sampler import SampleBatch, draw
+from demur.answering.settling import Settler
 from demur.engine.base import Engine, EngineDead, EngineError, EngineOverloaded, EngineRestarting
 from demur.engine.critic import Critic, TokenTexts
 from demur.grading import Grader
@@ -131,6 +132,7 @@ class Answerer:
             request.contract.name,
             domain=self.manifest.domain,
             risk_threshold=request.risk_threshold,
+            trained=trained_wording(self.settings, self.manifest),
         )
         try:
             prompt = await self.engine.prepare(messages)
@@ -142,7 +144,9 @@ class Answerer:
         if prompt.token_ids is not None:
             active.count_prompt(len(prompt.token_ids))
         samplings = [numbered(sampling, first + i) for i in range(request.samples)]
-        return SampleBatch(prompt, samplings, answer_id, first, self._scorers[request.confidence_source], active.span)
+        settler = Settler(request.contract, request.aggregation, request.labels) if request.settles else None
+        scorer = self._scorers[request.confidence_source]
+        return SampleBatch(prompt, samplings, answer_id, first, scorer, active.span, settler)
 
     async def _with_token_values(self, batch: SampleBatch, outcome: Outcome) -> Outcome:
         """The critic is asked now, unless it was before the decision: it only values what will be seen."""

@@ -225,10 +225,13 @@ class ScriptedEngine:
         tail, written = script.tail or _NO_TAIL, prompt.written or Written("")
         opening = written.closing + (written.opening if tail.resumed == "continued" else "\n")
         ids = [token_of(word) for word in _WORD.findall(opening)]
-        yield Chunk(opening, tuple(ids), None, len(prompt.token_ids or ()), len(ids), resumed=tail.resumed)
+        first = Chunk(opening, tuple(ids), None, len(prompt.token_ids or ()), len(ids), resumed=tail.resumed)
         room = replace(sampling, max_tokens=max(sampling.max_tokens - len(ids), 1))
         async with aclosing(self._play(tail, prompt, room, request_id)) as chunks:
             async for chunk in chunks:
+                if first is not None:
+                    yield first
+                    first = None
                 yield replace(chunk, completion_tokens=len(ids) + (chunk.completion_tokens or 0))
 
     async def _pace(self, script: Script, chunks_out: int) -> None:
