@@ -15,6 +15,8 @@ from demur.core.contracts import CONTRACTS
 from demur.engine.base import Message
 
 Domain = Literal["maths", "general"]
+Wording = Literal["trained", "untrained"]
+"""The one that models are trained with, which never changes, or the longer one for models that were not."""
 
 _TASK: Mapping[Domain, str] = {
     "maths": "Solve the maths problem at the end step by step.",

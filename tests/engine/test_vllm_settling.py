@@ -9,9 +9,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+from transformers import AutoTokenizer
 
 from demur.answering import Answer, Answerer, RequestParams, UnresolvedRequest
+from demur.answering.settling import OwnPart, Settler
 from demur.core.contracts import CONTRACTS
+from demur.core.parsing.labels import LABELS
+from demur.core.reader import read
 from demur.engine.base import Chunk, Message, Prompt, Sampling, Written
 from demur.engine.vllm import VLLMEngine
 from demur.manifest import Manifest
@@ -31,10 +35,22 @@ def runner() -> Iterator[asyncio.Runner]:
 
 
 @pytest.fixture(scope="module")
-def engine(base_model: Path, runner: asyncio.Runner) -> Iterator[VLLMEngine]:
-    engine = runner.run(
-        VLLMEngine.start(base_model, dtype="float32", kv_cache_memory_bytes=1 << 28, max_model_len=2048)
-    )
+def model(base_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The model with a chat template that opens a thought before the reply to a message that says so."""
+    folder = tmp_path_factory.mktemp("models") / "stock"
+    folder.mkdir()
+    for file in base_model.iterdir():
+        (folder / file.name).symlink_to(file)
+    template = AutoTokenizer.from_pretrained(base_model).chat_template
+    thinking = "{% if 'think aloud' in messages[-1]['content'] %}{{ '<think>\\n' }}{% endif %}"
+    (folder / "chat_template.jinja").unlink(missing_ok=True)
+    (folder / "chat_template.jinja").write_text(template + thinking)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def engine(model: Path, runner: asyncio.Runner) -> Iterator[VLLMEngine]:
+    engine = runner.run(VLLMEngine.start(model, dtype="float32", kv_cache_memory_bytes=1 << 28, max_model_len=2048))
     yield engine
     runner.run(engine.close())
 
@@ -102,3 +118,34 @@ def test_a_vote_of_a_stock_model(engine, run):
     reply = run(answered(engine, QUESTIONS[0], samples=4, seed=1, risk_threshold=0.0, max_tokens=300))
     assert reply.decision == "answer"
     assert [member.state for member in reply.samples.members] == ["value"] * 4
+
+
+def test_a_thought_that_the_template_opens_is_never_read(engine, run):
+    """The model goes on behind `<think>` until its share of the tokens is used up; only the tail is an answer."""
+    question = f"Please think aloud. {QUESTIONS[0]}"
+    prompt = run(engine.prepare([Message(role="user", content=question)]))
+    assert prompt.thought_tag == "<think>"
+    assert run(engine.prepare([Message(role="user", content=QUESTIONS[0])])).thought_tag == ""
+    reply = run(answered(engine, question, max_tokens=200, risk_threshold=0.0, include_raw=True, seed=3))
+    assert reply.raw.startswith("<think>")
+    thought, closed, final = reply.raw.partition("</think>")
+    if reply.settled is not None and closed:
+        assert final.startswith("\n\nAnswer: ")
+        assert reply.text == ""
+        assert thought.removeprefix("<think>")
+    assert reply.decision == "answer"
+
+
+def test_a_claim_may_hold_a_sign_that_begins_tags(engine, run):
+    """The tail's expression is compiled by vLLM, and takes a `<` in a step."""
+    own = OwnPart()
+    own.take(Chunk('Solution:\n<Confidence value=0.9 text="a">3 < 4 since 3 ', finish_reason="length"))
+    tail = Settler(CONTRACTS["claims"], "min", LABELS).plan(own, Sampling(max_tokens=200))
+    prompt = run(engine.prepare([Message(role="user", content=QUESTIONS[0])]))
+    chunks = run(collect(engine, replace(prompt, written=tail.written), tail.sampling, "claims"))
+    text = own.text + "".join(chunk.text for chunk in chunks)
+    assert (
+        re.fullmatch(tail.sampling.constraint, "".join(chunk.text for chunk in chunks))
+        or chunks[-1].finish_reason == "length"
+    )
+    assert read(text, "claims").claims[0].text.startswith("3 < 4 since 3 ")

@@ -56,11 +56,14 @@ class Prompt:
     """Messages made ready for one engine. `token_ids` is None where the engine does not tokenize here.
 
     With `written` a stream continues that reply. The prefix is the same, so that a prefix cache pays for most of it.
+    `thought_tag` is what a chat template ends with that opens a private thought itself, `<think>`: a stream begins with
+    it, or nobody could tell a thought that was cut off from an answer.
     """
 
     messages: tuple[Message, ...]
     token_ids: tuple[int, ...] | None = None
     written: Written | None = None
+    thought_tag: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,10 @@ class ControlTokens:
         """Text of this program, control tokens in it as such; never for what a caller wrote."""
         return tuple(self._tokens(text))
 
+    def text(self, token_ids: Sequence[int]) -> str:
+        """What tokens stand for, control tokens spelled out."""
+        return self._own.decode(list(token_ids), skip_special_tokens=False)
+
     def _letters(self, spelling: str) -> list[int]:
         controls = set(self._spelled.values())
         for parts in ((spelling[:1], spelling[1:]), tuple(spelling)):

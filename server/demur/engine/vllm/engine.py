@@ -1,6 +1,7 @@
 """The Engine port over vLLM's AsyncLLM."""
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
@@ -19,6 +20,10 @@ from demur.engine.vllm.startup import existing, import_vllm, launch
 
 if TYPE_CHECKING:
     from vllm.v1.engine.async_llm import AsyncLLM
+
+LONGEST_THOUGHT_TAG = 16
+"""Tokens."""
+_THOUGHT_TAG = re.compile(r"(<(?:think|thinking)>|\[THINK\]|◁think▷|<\|START_THINKING\|>)\s*\Z", re.IGNORECASE)
 
 Progress = Callable[[str, float], None]
 """Told what is being done, and a rough share of the whole that is done, in [0, 1]."""
@@ -95,7 +100,19 @@ class VLLMEngine:
             token_ids = await self._tokenized(messages, template, whole)
         if len(token_ids) >= self.max_model_len:
             raise PromptTooLong(len(token_ids), self.max_model_len)
-        return Prompt(tuple(messages), token_ids)
+        return Prompt(tuple(messages), token_ids, thought_tag=self._thought_tag(token_ids))
+
+    def _thought_tag(self, token_ids: Sequence[int]) -> str:
+        """The tag that a prompt ends with where its chat template begins the model's thought."""
+        if not self._template_thinks:
+            return ""
+        ending = self._controls.text(token_ids[-LONGEST_THOUGHT_TAG:])
+        return found[1] if (found := _THOUGHT_TAG.search(ending)) else ""
+
+    @cached_property
+    def _template_thinks(self) -> bool:
+        template: Any = getattr(self._llm.get_tokenizer(), "chat_template", None)
+        return "think" in str(template).lower()
 
     async def _tokenized(self, messages: Sequence[Message], template: Any, whole: Any) -> tuple[int, ...]:
         """Control tokens come from the chat template alone; what a user types is text: see `control_tokens`."""
@@ -126,6 +143,8 @@ class VLLMEngine:
             written, opening = self._so_far(prompt.written)
             text = prompt.written.closing + prompt.written.opening
             yield Chunk(text, opening, None, len(token_ids), len(opening), resumed="continued")
+        elif prompt.thought_tag:
+            yield Chunk(prompt.thought_tag, prompt_tokens=len(token_ids), completion_tokens=0)
         completion_tokens = len(opening)
         with translated_errors():
             asked = tokens_input([*token_ids, *written, *opening])
