@@ -1,5 +1,7 @@
 """The confidence sources: what is compared with the risk threshold. A new one is one module and one line here."""
 
+from demur.answering.confidence.agreement import Agreement
+from demur.answering.confidence.answer_logprob import AnswerLogprob
 from demur.answering.confidence.base import (
     Ballot,
     ConfidenceSource,
@@ -11,6 +13,7 @@ from demur.answering.confidence.base import (
     ScoringServices,
 )
 from demur.answering.confidence.critic import CriticScorer, CriticValue, ValueEstimates
+from demur.answering.confidence.p_true import PTrue
 from demur.answering.confidence.signal import Cost, Signal, Signals
 from demur.answering.confidence.verbalized import Verbalized
 
@@ -31,5 +34,11 @@ __all__ = [
     "ValueEstimates",
 ]
 
-SOURCES: dict[str, ConfidenceSource] = {"verbalized": Verbalized(), "critic": CriticValue()}
+SOURCES: dict[str, ConfidenceSource] = {
+    "verbalized": Verbalized(),
+    "critic": CriticValue(),
+    "answer_logprob": AnswerLogprob(),
+    "agreement": Agreement(),
+    "p_true": PTrue(),
+}
 """By the value of `confidence_source`, the default first."""
