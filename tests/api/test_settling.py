@@ -13,9 +13,9 @@ from demur.answering import Answerer, Final, RequestParams, UnresolvedRequest
 from demur.answering.errors import DeadlineExceeded
 from demur.answering.events import ClaimGiven, Delta, Event, Reset
 from demur.answering.settling import OwnPart, Settler
+from demur.core.answer_span import OutputForm
 from demur.core.contracts import CONTRACTS
 from demur.core.contracts.patterns import WIDE
-from demur.core.parsing.labels import LABELS
 from demur.core.reader import read
 from demur.engine.base import Chunk, EngineOverloaded, Message, RequestRefused, Sampling
 from demur.engine.scripted import END, Gate, Script, ScriptedEngine, token_of
@@ -258,7 +258,7 @@ def planned(contract: str, text: str, finish: Any) -> tuple[str, str] | None:
     """What is put behind an output, and the expression that follows; None where it is left alone."""
     own = OwnPart()
     own.take(Chunk(text, finish_reason=finish))
-    tail = Settler(CONTRACTS[contract], "min", LABELS).plan(own, Sampling(max_tokens=100))
+    tail = Settler(OutputForm(CONTRACTS[contract])).plan(own, Sampling(max_tokens=100))
     if tail is None or tail.sampling.constraint is None:
         return None
     return tail.written.closing + tail.written.opening, tail.sampling.constraint
@@ -333,3 +333,11 @@ def test_every_way_of_cutting_text_and_tail_gives_the_same(fields, text, finish,
         assert (shown, claims) == (told.text, list(told.claims or ()))
     if fields["contract"] == "explicit_risk" or fields.get("granularity") == "response":
         assert not shown
+
+
+def test_the_likelihood_of_an_answer_in_a_tail_is_that_of_its_own_tokens() -> None:
+    """The end token within the reply and what was put behind it were not drawn as a part of the answer."""
+    tail = Script([" 42\nConfidence: 0.8"], logprobs={"42": -0.5})
+    last, _ = ask(Script(["40 and 2."], tail=tail), include_signals=["answer_logprob"])
+    assert last.answer.signals is not None
+    assert last.answer.signals["answer_logprob"].value == pytest.approx(0.60653, abs=1e-4)

@@ -13,8 +13,8 @@ from transformers import AutoTokenizer
 
 from demur.answering import Answer, Answerer, RequestParams, UnresolvedRequest
 from demur.answering.settling import OwnPart, Settler
+from demur.core.answer_span import OutputForm
 from demur.core.contracts import CONTRACTS
-from demur.core.parsing.labels import LABELS
 from demur.core.reader import read
 from demur.engine.base import Chunk, Message, Prompt, Sampling, Written
 from demur.engine.vllm import VLLMEngine
@@ -140,7 +140,7 @@ def test_a_claim_may_hold_a_sign_that_begins_tags(engine, run):
     """The tail's expression is compiled by vLLM, and takes a `<` in a step."""
     own = OwnPart()
     own.take(Chunk('Solution:\n<Confidence value=0.9 text="a">3 < 4 since 3 ', finish_reason="length"))
-    tail = Settler(CONTRACTS["claims"], "min", LABELS).plan(own, Sampling(max_tokens=200))
+    tail = Settler(OutputForm(CONTRACTS["claims"])).plan(own, Sampling(max_tokens=200))
     prompt = run(engine.prepare([Message(role="user", content=QUESTIONS[0])]))
     chunks = run(collect(engine, replace(prompt, written=tail.written), tail.sampling, "claims"))
     text = own.text + "".join(chunk.text for chunk in chunks)

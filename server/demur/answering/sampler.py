@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 from demur.answering.confidence import FinishedSample, Score, Scorer
 from demur.answering.deadline import Deadline
-from demur.answering.settling import OwnPart, Settlement, Settler
-from demur.engine.base import Chunk, Engine, Prompt, RequestRefused, Sampling
+from demur.answering.settling import OwnPart, Settlement, Settler, not_drawn
+from demur.core.answer_span import OutputForm
+from demur.engine.base import Chunk, Engine, Prompt, RequestRefused, Sampling, TokenLogprob
 from demur.tracing import UNTRACED, Span
 
 Piece = Chunk | Score | Settlement
@@ -20,13 +21,15 @@ Arrival = tuple[int, Piece | None]
 class SampleBatch:
     """One sample for each of `samplings`, all of one prompt. The engine knows the i-th as `id-(first+i)`.
 
-    With a `settler` each is written freely and then continued where its end cannot be read; the engine knows that tail
-    as `id-tail-(first+i)`. With a `scorer` each is scored when it ends. `span` is what they are a part of.
+    `form` is how outputs are read. With a `settler` each is written freely and then continued where its end cannot be
+    read; the engine knows that tail as `id-tail-(first+i)`. With a `scorer` each is scored when it ends, and votes with
+    that. `span` is what they are a part of.
     """
 
     prompt: Prompt
     samplings: Sequence[Sampling]
     id: str
+    form: OutputForm
     first: int = 0
     scorer: Scorer | None = None
     span: Span = UNTRACED
@@ -51,7 +54,7 @@ def _sample(engine: Engine, batch: SampleBatch, i: int) -> AsyncGenerator[Piece,
         pieces = _traced(engine, batch.prompt, sampling, name, batch.span)
     else:
         pieces = _settled(engine, batch, i, batch.settler)
-    return pieces if batch.scorer is None else _scored(pieces, batch.scorer, batch.prompt, name)
+    return pieces if batch.scorer is None else _scored(pieces, batch.scorer, batch, name)
 
 
 async def _traced(
@@ -89,18 +92,21 @@ async def _settled(engine: Engine, batch: SampleBatch, i: int, settler: Settler)
         return
     prompt = replace(batch.prompt, written=tail.written)
     rest = _traced(engine, prompt, tail.sampling, f"{batch.id}-tail-{name}", batch.span, "tail")
-    async with aclosing(_counted_on(rest, own)) as pieces:
+    async with aclosing(_counted_on(rest, own, sampling.logprobs is not None)) as pieces:
         async for piece in pieces:
             yield piece
 
 
-async def _counted_on(tail: AsyncGenerator[Chunk, None], own: OwnPart) -> AsyncGenerator[Piece, None]:
+async def _counted_on(
+    tail: AsyncGenerator[Chunk, None], own: OwnPart, tells_logprobs: bool
+) -> AsyncGenerator[Piece, None]:
     """The tail as the end of its sample. Where nobody takes it the sample ends as it had."""
     count = 0
     try:
         async with aclosing(tail) as chunks:
             async for chunk in chunks:
                 if chunk.resumed is not None:
+                    chunk = replace(chunk, logprobs=not_drawn(chunk.text) if tells_logprobs else ())
                     yield Settlement(chunk.resumed, "length" if own.finish == "length" else "stop")
                 count += 1
                 yield own.before(chunk, count)
@@ -109,18 +115,29 @@ async def _counted_on(tail: AsyncGenerator[Chunk, None], own: OwnPart) -> AsyncG
 
 
 async def _scored(
-    pieces: AsyncGenerator[Piece, None], scorer: Scorer, prompt: Prompt, name: str
+    pieces: AsyncGenerator[Piece, None], scorer: Scorer, batch: SampleBatch, name: str
 ) -> AsyncGenerator[Piece, None]:
-    token_ids, text, finish = list[int](), list[str](), None
+    token_ids, logprobs, text, finish = list[int](), list[TokenLogprob](), list[str](), None
     async with aclosing(pieces):
         async for piece in pieces:
             if isinstance(piece, Chunk):
                 token_ids += piece.token_ids
+                logprobs += piece.logprobs
                 text.append(piece.text)
                 finish = piece.finish_reason or finish
             yield piece
     if finish in ("stop", "length"):
-        yield await scorer.score(FinishedSample(prompt, token_ids, "".join(text), name))
+        raw = "".join(text)
+        sample = FinishedSample(
+            prompt=batch.prompt,
+            token_ids=token_ids,
+            text=raw,
+            request_id=name,
+            read=lambda: batch.form.read(raw),
+            answer_span=lambda answer: batch.form.answer_span(raw, answer),
+            logprobs=logprobs,
+        )
+        yield await scorer.score(sample)
 
 
 async def _alone(chunks: AsyncGenerator[Piece, None], deadline: Deadline) -> AsyncGenerator[Arrival, None]:

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from demur.core.answers import Aggregation, Completion
+from demur.core.answer_span import OutputForm
+from demur.core.answers import Completion
 from demur.core.contracts import Contract, Draft
-from demur.core.parsing.labels import Labels
 from demur.core.reader import Reader
-from demur.engine.base import Chunk, FinishReason, Resumption, Sampling, Written
+from demur.engine.base import Chunk, FinishReason, Resumption, Sampling, TokenLogprob, Written
 
 Forced = Literal["tail", "always", "never"]
 """What of an output is forced into the form of its contract."""
@@ -49,8 +49,7 @@ class OwnPart:
 
     def take(self, chunk: Chunk) -> Chunk:
         """The chunk as it is passed on if a tail follows: the sample has not ended, and its end token goes."""
-        ended = chunk.finish_reason == "stop"
-        kept = replace(chunk, finish_reason=None, token_ids=chunk.token_ids[:-1] if ended else chunk.token_ids)
+        kept = _without_end(chunk) if chunk.finish_reason == "stop" else replace(chunk, finish_reason=None)
         self.finish = chunk.finish_reason or self.finish
         self.counted = self.counted if chunk.completion_tokens is None else chunk.completion_tokens
         self.chunks += 1
@@ -75,9 +74,22 @@ class OwnPart:
     def before(self, chunk: Chunk, chunks: int) -> Chunk:
         """A chunk of the tail, `chunks` with it, counted from the sample's beginning."""
         if self.counted is None:
-            return replace(chunk, completion_tokens=None, prompt_tokens=None)
+            return replace(chunk, completion_tokens=None, prompt_tokens=None, cached_tokens=None)
         more = chunks if chunk.completion_tokens is None else chunk.completion_tokens
-        return replace(chunk, completion_tokens=self.counted + more, prompt_tokens=None)
+        return replace(chunk, completion_tokens=self.counted + more, prompt_tokens=None, cached_tokens=None)
+
+
+def not_drawn(text: str) -> tuple[TokenLogprob, ...]:
+    """What stands for text that nobody drew among the log-probabilities of tokens that somebody did."""
+    return (TokenLogprob(text.encode(errors="surrogatepass"), 0.0),)
+
+
+def _without_end(chunk: Chunk) -> Chunk:
+    """The last chunk of a sample that stopped by itself, as if it went on."""
+    logprobs = chunk.logprobs
+    if logprobs and not (logprobs[-1].text and chunk.text.encode(errors="surrogatepass").endswith(logprobs[-1].text)):
+        logprobs = logprobs[:-1]
+    return replace(chunk, finish_reason=None, token_ids=chunk.token_ids[:-1], logprobs=logprobs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +104,11 @@ class PlannedTail:
 class Settler:
     """Plans the tails of one request's samples, each read as the reply will be read."""
 
-    contract: Contract
-    aggregation: Aggregation
-    labels: Labels
+    form: OutputForm
 
     def own_part(self, sampling: Sampling) -> Sampling:
         """The settings of what is written freely: some of the tokens are kept for a tail, at most half of them."""
-        kept = min(self.contract.tail_tokens, sampling.max_tokens // 2)
+        kept = min(self.form.contract.tail_tokens, sampling.max_tokens // 2)
         kept = kept if kept >= LEAST_TAIL else 0
         return replace(sampling, max_tokens=sampling.max_tokens - kept, constraint=None)
 
@@ -106,7 +116,8 @@ class Settler:
         """The shortest tail with which the sample can be read; None where it can be already, or too little is left
         of its `max_tokens`. A tail is drawn greedily: what is doubtful has been drawn."""
         left = sampling.max_tokens - own.tokens
-        if own.finish not in ("stop", "length") or left < LEAST_TAIL or self.contract.tails is None:
+        contract = self.form.contract
+        if own.finish not in ("stop", "length") or left < LEAST_TAIL or contract.tails is None:
             return None
         text = own.text
         reader = self._read(text)
@@ -114,7 +125,7 @@ class Settler:
         if closing:
             text, closing = "", f"\n{closing}\n\n"
             completion = self._read("").close()[1]
-        tails = self.contract.tails(Draft(text, completion, own.finish == "length"))
+        tails = contract.tails(Draft(text, completion, own.finish == "length"))
         if not tails:
             return None
         fitting = (tail for tail in tails if self._settles(own.text + closing + tail.opening + tail.example))
@@ -127,12 +138,13 @@ class Settler:
         return PlannedTail(written, drawn)
 
     def _read(self, text: str) -> Reader:
-        reader = Reader(self.contract.name, "lenient", aggregation=self.aggregation, labels=self.labels)
+        form = self.form
+        reader = Reader(form.contract.name, "lenient", aggregation=form.aggregation, labels=form.labels)
         reader.feed(text)
         return reader
 
     def _settles(self, text: str) -> bool:
-        return self.contract.is_settled(self._read(text).close()[1])
+        return self.form.contract.is_settled(self._read(text).close()[1])
 
 
 def constraints_of(contracts: Sequence[Contract], forced: Forced) -> list[str]:

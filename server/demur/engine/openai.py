@@ -9,7 +9,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from demur.engine.balancing import FIRST_REST, Host, choose
@@ -75,6 +75,7 @@ class OpenAIEngine:
         self._read_timeout = read_timeout
         self._first_text_timeout = first_text_timeout
         self._max_model_len = max_model_len
+        self._tells_logprobs = True
 
     @property
     def max_model_len(self) -> int | None:
@@ -97,7 +98,11 @@ class OpenAIEngine:
         self, prompt: Prompt, sampling: Sampling, *, request_id: str, trace: Trace | None = None
     ) -> AsyncGenerator[Chunk, None]:
         """One sample. Raises EngineOverloaded when no upstream takes it now, RequestRefused when none ever will,
-        EngineError when one broke off."""
+        EngineError when one broke off.
+
+        A request that is taken once it asks for no log-probabilities shows that these hosts tell none: they are not
+        asked for any again.
+        """
         headers = {**(trace or {}), "x-request-id": request_id}
         async with AsyncExitStack() as stack:
             resumed, (host, chunk, rest) = await self._open_in_some_way(prompt, sampling, headers, stack)
@@ -133,9 +138,23 @@ class OpenAIEngine:
         """A reply so far is continued where the hosts can do that and do not refuse it."""
         if prompt.written is not None and self._continues:
             with suppress(RequestRefused):
-                return "continued", await self._open(self._ask(prompt, sampling, headers, "continued"), stack)
+                return "continued", await self._open_with_logprobs(prompt, sampling, headers, "continued", stack)
         resumed: Resumption | None = None if prompt.written is None else "asked"
-        return resumed, await self._open(self._ask(prompt, sampling, headers, resumed), stack)
+        return resumed, await self._open_with_logprobs(prompt, sampling, headers, resumed, stack)
+
+    async def _open_with_logprobs(
+        self, prompt: Prompt, sampling: Sampling, headers: Trace, resumed: Resumption | None, stack: AsyncExitStack
+    ) -> tuple[Host, Chunk, AsyncGenerator[Chunk, None]]:
+        """As `_open`, and without log-probabilities where that is what the hosts refuse."""
+        without = replace(sampling, logprobs=None)
+        if sampling.logprobs is None or not self._tells_logprobs:
+            return await self._open(self._ask(prompt, without, headers, resumed), stack)
+        try:
+            return await self._open(self._ask(prompt, sampling, headers, resumed), stack)
+        except RequestRefused:
+            opened = await self._open(self._ask(prompt, without, headers, resumed), stack)
+            self._tells_logprobs = False
+            return opened
 
     def _ask(self, prompt: Prompt, sampling: Sampling, headers: Trace, resumed: Resumption | None) -> Ask:
         body: dict[str, Any] = {
@@ -149,6 +168,10 @@ class OpenAIEngine:
         }
         if sampling.seed is not None:
             body["seed"] = sampling.seed
+        if sampling.logprobs is not None:
+            body["logprobs"] = True
+            if sampling.logprobs:
+                body["top_logprobs"] = sampling.logprobs
         constraint = sampling.constraint
         if prompt.written is not None and resumed is not None:
             body |= further(prompt, prompt.written, resumed)
@@ -159,7 +182,7 @@ class OpenAIEngine:
                 body["include_reasoning"] = False  # vLLM then applies the expression from the first token on
         sendable = {name: value for name, value in headers.items() if value.isascii() and value.isprintable()}
         content = json.dumps(body).encode()
-        return Ask(content, sendable, sampling.max_tokens, len(content))
+        return Ask(content, sendable, sampling.max_tokens, len(content), sampling.logprobs is not None)
 
     async def _open(self, ask: Ask, stack: AsyncExitStack) -> tuple[Host, Chunk, AsyncGenerator[Chunk, None]]:
         """A host, its first chunk that says something, and those after it; failures up to there are tried elsewhere."""
@@ -204,7 +227,7 @@ class OpenAIEngine:
             async with host.patience(patience):
                 chunks = await attempt.enter_async_context(chat_stream(host.client, ask, self._read_timeout))
                 async for chunk in chunks:
-                    if chunk.text or chunk.thought or chunk.finish_reason is not None:
+                    if chunk.text or chunk.thought or chunk.logprobs or chunk.finish_reason is not None:
                         host.spoke()
                         return chunk, chunks
         except TimeoutError:

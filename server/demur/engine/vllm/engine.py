@@ -10,11 +10,21 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from demur.engine.base import Chunk, Message, Prompt, PromptTooLong, Sampling, Trace, Written
+from demur.engine.base import (
+    Chunk,
+    EngineError,
+    Message,
+    Prompt,
+    PromptTooLong,
+    Sampling,
+    TokenLogprob,
+    Trace,
+    Written,
+)
 from demur.engine.vllm.arguments import Seeding, seeding
 from demur.engine.vllm.control_tokens import ControlTokens
 from demur.engine.vllm.convert import chunk, sampling_params, translated_errors
-from demur.engine.vllm.detokenize import pieces
+from demur.engine.vllm.detokenize import TokenTexts, pieces
 from demur.engine.vllm.process import SILENCE, EngineProcess
 from demur.engine.vllm.startup import existing, import_vllm, launch
 
@@ -144,18 +154,20 @@ class VLLMEngine:
             text = prompt.written.closing + prompt.written.opening
             yield Chunk(text, opening, None, len(token_ids), len(opening), resumed="continued")
         elif prompt.thought_tag:
-            yield Chunk(prompt.thought_tag, prompt_tokens=len(token_ids), completion_tokens=0)
+            told = () if sampling.logprobs is None else (TokenLogprob(prompt.thought_tag.encode(), 0.0),)
+            yield Chunk(prompt.thought_tag, prompt_tokens=len(token_ids), completion_tokens=0, logprobs=told)
         completion_tokens = len(opening)
         with translated_errors():
             asked = tokens_input([*token_ids, *written, *opening])
             room = replace(sampling, max_tokens=max(sampling.max_tokens - len(opening), 1))
-            params = sampling_params(room, self._seeding)
+            params = sampling_params(self._within_limits(room), self._seeding)
+            texts = None if sampling.logprobs is None else self._texts([*token_ids, *written, *opening])
             # A reasoning parser would hold the constraint back until a thought has ended: here none is open any more.
             ended = None if prompt.written is None else True
             outputs = self._llm.generate(asked, params, request_id, trace_headers=trace, reasoning_ended=ended)
             async with aclosing(outputs):
                 async for output in outputs:
-                    piece = chunk(output, len(token_ids), completion_tokens)
+                    piece = chunk(output, len(token_ids), completion_tokens, texts)
                     completion_tokens += len(piece.token_ids)
                     yield piece
 
@@ -163,6 +175,18 @@ class VLLMEngine:
         """The tokens of a reply so far, and of what is put behind it. A thought's end tag may be a token of its own."""
         said = written.token_ids or self._controls.tokens(written.text)
         return said, self._controls.tokens(written.closing + written.opening)
+
+    def _within_limits(self, sampling: Sampling) -> Sampling:
+        """vLLM refuses to tell more alternatives than its operator allows (`--max-logprobs`, -1 for any number)."""
+        asked, most = sampling.logprobs, self._llm.model_config.max_logprobs
+        return sampling if asked is None or most < 0 else replace(sampling, logprobs=min(asked, most))
+
+    def _texts(self, prompt: Sequence[int]) -> TokenTexts | None:
+        """None for a tokenizer that cannot tell them, whose log-probabilities then belong to no text."""
+        try:
+            return TokenTexts(self._llm.get_tokenizer(), prompt)
+        except EngineError:
+            return None
 
     def pieces(self, prompt: Prompt, token_ids: Sequence[int]) -> list[str]:
         """As vLLM writes the text while it streams. Raises EngineError for a model without a fast tokenizer."""
