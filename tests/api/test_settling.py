@@ -166,6 +166,12 @@ def test_tokens_are_kept_for_the_tail_within_the_callers_limit() -> None:
         assert (last.finish_reason, last.answer.reason) == ("length", "truncated")
 
 
+def test_a_tail_may_take_what_the_reply_has_left_but_no_more_than_it_can_need() -> None:
+    for contract, most in (("response", 160), ("explicit_risk", 160), ("claims", 1000 - 2)):
+        _, engine = ask(script("two words", TAILS[contract]), contract=contract, max_tokens=1000)
+        assert engine.drawn[1].sampling.max_tokens == most
+
+
 @pytest.mark.parametrize("limit", [1, 15])
 def test_a_limit_of_few_tokens_leaves_no_tail(limit: int) -> None:
     last, engine = ask(script("word " * 99, TAILS["response"]), max_tokens=limit)

@@ -119,6 +119,7 @@ CLAIMS = Contract(
     untrained_template=_UNTRAINED,
     tails=_tails,
     tail_tokens=320,
+    most_tail_tokens=None,
     # At most 2 lines, then 1 to 6 claims and the answer.
     pattern=rf"({LINE}){{0,2}}Solution:\n({_CLAIM}){{1,6}}Answer: {UNTAGGED}",
     parser=ClaimsReader,
