@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,17 +12,17 @@ import httpx
 import pytest
 
 from demur import prompts
-from demur.answering.confidence import SOURCES, FinishedSample, Score, ScoringServices
+from demur.answering.confidence import SOURCES, FinishedSample, Needs, Score, ScoringServices, Signal
 from demur.answering.params import RequestParams
 from demur.api.app import create_app
 from demur.core import parsing
-from demur.core.answers import Completion, ParsedConfidence
-from demur.core.contracts import CONTRACTS, Contract
+from demur.core.answers import Completion
+from demur.core.contracts import CONTRACTS, Contract, Draft, Tail
 from demur.core.parsing.lexer import Token
 from demur.core.reader import detect_contract, read
 from demur.core.selection import RULES, Rule
 from demur.engine.demo import demo_answer
-from demur.engine.scripted import ScriptedEngine
+from demur.engine.scripted import Script, ScriptedEngine
 from demur.manifest import Manifest
 from demur.serving.engines import ENGINES, Loaded
 from demur.serving.server import open_app
@@ -61,18 +62,22 @@ class Brevity:
     """Short outputs are surer."""
 
     per_claim = False
+    votes = True
+
+    def needs(self, services: ScoringServices) -> Needs:
+        return Needs()
 
     def unavailable(self, services: ScoringServices) -> str | None:
         return None if isinstance(services.engine, ScriptedEngine) else "only a scripted engine is ever brief"
 
-    def refusal(self, params: RequestParams) -> str | None:
+    def refusal(self, params: RequestParams, services: ScoringServices) -> str | None:
         return "brevity is the soul of one sample" if params.samples > 1 else None
 
     def scorer(self, services: ScoringServices) -> "Brevity":
         return self
 
     async def score(self, sample: FinishedSample) -> Score:
-        return Score(ParsedConfidence("value", 1 / len(sample.text.split())))
+        return Score(Signal(1 / len(sample.text.split())))
 
 
 @pytest.fixture
@@ -99,15 +104,15 @@ def test_a_confidence_source_is_listed_and_documented_and_may_refuse() -> None:
     assert refused.json()["error"]["param"] == "confidence_source"
     assert "one sample" in refused.json()["error"]["message"]
     model = asyncio.run(get(app, "/v1/models"))["data"][0]["demur"]
-    assert model["confidence_sources"] == ["verbalized", "brevity"]
+    assert model["confidence_sources"] == ["verbalized", "answer_logprob", "agreement", "p_true", "brevity"]
     schema = asyncio.run(get(app, "/openapi.json"))["components"]["schemas"]["AnswerRequest"]
-    assert schema["properties"]["confidence_source"]["enum"] == ["verbalized", "critic", "brevity"]
+    assert schema["properties"]["confidence_source"]["enum"] == [*SOURCES]
 
 
 def test_a_source_that_nobody_registered_is_an_error_that_names_the_others() -> None:
     refused = asyncio.run(post(app_with("Answer: 4"), confidence_source="brevity"))
     assert refused.status_code == 400
-    assert "'verbalized' or 'critic'" in refused.json()["error"]["message"]
+    assert "'verbalized', 'critic'" in refused.json()["error"]["message"]
 
 
 LEAST = Rule(lambda tally: (-tally.top,), min, lambda tallies, k, remaining, budget: False)
@@ -186,6 +191,31 @@ def test_a_contract_is_asked_read_and_decided_on() -> None:
     assert asyncio.run(post(app, risk_threshold=0.71)).json()["reason"] == "below_threshold"
     model = asyncio.run(get(app, "/v1/models"))["data"][0]["demur"]
     assert set(model["prompts"]) == {"verdict"}
+
+
+@pytest.mark.usefixtures("verdict")
+def test_a_contract_without_tails_is_forced_as_a_whole() -> None:
+    engine = ScriptedEngine({"q": ["Verdict: yes\nSureness: 0.7"]})
+    asyncio.run(post(create_app(engine, Manifest(name="toy", contracts=("verdict",)), Settings())))
+    assert [drawn.sampling.constraint for drawn in engine.drawn] == [VERDICT.pattern]
+
+
+def sureness(draft: Draft) -> list[Tail]:
+    if draft.completion.state == "value":
+        return []
+    asked = {"request": "How sure are you?", "request_pattern": r"Sureness: 0\.[0-9]"}
+    return [Tail(opening="\nSureness:", pattern=r" 0\.[0-9]", example=" 0.5", **asked)]
+
+
+def test_a_contract_brings_its_own_tail() -> None:
+    settled = replace(VERDICT, tails=sureness, untrained_template="{task} Yes or no? Think first.\n{question}")
+    engine = ScriptedEngine({"q": Script(["Verdict: yes"], tail=Script([" 0.7"]))})
+    with registered(CONTRACTS, "verdict", settled):
+        app = create_app(engine, Manifest(name="toy", contracts=("verdict",)), Settings())
+        reply = asyncio.run(post(app)).json()
+    assert (reply["answer"], reply["confidence"]) == ("yes", 0.7)
+    assert reply["settled"] == {"by": "continued", "after": "stop"}
+    assert "Think first." in engine.drawn[0].messages[0]["content"]
 
 
 @pytest.mark.usefixtures("verdict")

@@ -34,8 +34,14 @@ class Job:
         """The API that is asked, with all that goes into every request."""
         config = self.config
         if config.api == "chat":
-            domain, aggregation = self.loaded.dataset.domain, config.aggregation or "min"
-            return ChatApi(request_of(config), config.contract, domain, aggregation, config.bare)
+            return ChatApi(
+                request_of(config),
+                config.contract,
+                self.loaded.dataset.domain,
+                config.prompt_wording,
+                config.aggregation or "min",
+                config.bare,
+            )
         return AnswersApi(request_of(config))
 
     def asks(self) -> Iterator[EvaluationRequest]:

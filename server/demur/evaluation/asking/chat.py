@@ -8,7 +8,7 @@ from demur.core.answers import Aggregation, ContractName
 from demur.core.reader import read
 from demur.engine.base import Message
 from demur.evaluation.asking.base import BadReply, EvaluationRequest, Output, Request, tokens_of
-from demur.prompts import Domain, bare, messages
+from demur.prompts import Domain, Wording, bare, messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +18,7 @@ class ChatApi:
     request: Request
     contract: ContractName = "response"
     domain: Domain = "general"
+    wording: Wording = "trained"
     aggregation: Aggregation = "min"
     bare: bool = False
     path: str = "/v1/chat/completions"
@@ -29,7 +30,8 @@ class ChatApi:
     def _turns(self, ask: EvaluationRequest) -> list[Message]:
         if self.bare:
             return bare(ask.text)
-        return messages(ask.text, self.contract, domain=self.domain, risk_threshold=ask.key.risk_threshold)
+        trained, t = self.wording == "trained", ask.key.risk_threshold
+        return messages(ask.text, self.contract, domain=self.domain, risk_threshold=t, trained=trained)
 
     def output(self, body: Any) -> Output:
         """Read the first choice in lenient mode, as the server does."""
