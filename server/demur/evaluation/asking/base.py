@@ -27,8 +27,9 @@ class EvaluationRequest:
 class Output:
     """One reply, read. `confidence` is None unless `state` is "value".
 
-    `stated` is what the model itself wrote, which is another number where a critic gives the confidence. `raw` is the
-    model's text where it is known.
+    `stated` is what the model itself wrote, which is another number where another signal gives the confidence. `raw` is
+    the model's text where it is known. `signals` are those that were asked for and the one that decided, by name, each
+    in [0, 1] or None where it is missing; `source` is the latter's.
     """
 
     answer: str | None
@@ -41,6 +42,8 @@ class Output:
     raw: str | None = None
     tokens: int = 0
     stated: float | None = None
+    signals: Mapping[str, float | None] | None = None
+    source: str = "verbalized"
 
 
 class BadReply(Exception):
