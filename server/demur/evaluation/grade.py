@@ -76,7 +76,8 @@ def row_of(one: Graded) -> Row:
     state of one that neither answered nor declined is "invalid"."""
     key, output = one.key, one.output
     if key.risk_threshold is None:
-        return Row(key.problem, key.sample, output.confidence, one.verdict.correct, state=output.state)
+        told = output.signals
+        return Row(key.problem, key.sample, output.confidence, one.verdict.correct, state=output.state, signals=told)
     abstained = output.answer is None
     state = "invalid" if unreadable(one) else "missing"
     return Row(key.problem, key.sample, None, one.verdict.correct, None, state, key.risk_threshold, abstained)

@@ -76,6 +76,8 @@ def request_of(config: RunConfig) -> Request:
     fields = sent(config, SENT) if config.api == "chat" else sent(config, SENT, SENT_TO_DEMUR)
     if not config.chooses_there:
         fields.pop("samples", None)
+    if config.signals and config.api == "answers":
+        fields["include_signals"] = list(config.signals)
     return Request(fields, config.extra)
 
 

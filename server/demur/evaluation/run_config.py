@@ -63,8 +63,13 @@ class RunConfig:
     aggregation: Annotated[Aggregation | None, option(ASKING, "From claims to one confidence."), SENT_TO_DEMUR] = None
     confidence_source: Annotated[
         str | None,
-        option(ASKING, "Which of the server's sources: verbalized, or critic where it has one."),
+        option(ASKING, "Which of the server's signals decides: verbalized, critic, answer_logprob, p_true, ..."),
         SENT_TO_DEMUR,
+    ] = None
+    include_signals: Annotated[
+        str | None,
+        option(ASKING, "Signals to keep in the rows, commas between: verbalized,answer_logprob,p_true."),
+        RecordedAs("include_signals", lambda config: list(config.signals) or None),
     ] = None
     risk_thresholds: Annotated[
         str,
@@ -132,6 +137,11 @@ class RunConfig:
     def judge_extra(self) -> dict[str, Any]:
         """More fields of every request to the judge. Raises EvaluationError."""
         return json_object(self.judge_extra_body, "--judge-extra-body")
+
+    @property
+    def signals(self) -> tuple[str, ...]:
+        """The signals that every reply is to show."""
+        return tuple(name.strip() for name in (self.include_signals or "").split(",") if name.strip())
 
     @property
     def chooses_there(self) -> bool:

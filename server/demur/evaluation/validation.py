@@ -27,6 +27,10 @@ def _contradictions(config: RunConfig, grader: GraderName) -> dict[str, bool]:
         "--bare asks for no confidence: leave out --contract": config.bare and (claims or unstated),
         "--model is needed with --api chat": chat and config.model is None,
         f"--confidence-source {source} needs --api answers: a bare chat host has no {source}": chat and whole,
+        "--include-signals needs --api answers: a bare chat host shows none": chat and bool(config.signals),
+        "agreement compares samples that the server draws: give --samples above 1 and --selection majority": (
+            "agreement" in (source, *config.signals) and not config.chooses_there
+        ),
         f"--confidence-source {source} is for whole answers: leave out --granularity claims": (
             whole and config.granularity == "claims"
         ),

@@ -121,7 +121,17 @@ async def open_app(settings: Settings, engine_args: Mapping[str, Any]) -> AsyncG
             stack.push_async_callback(loaded.critic.close)
         grader = stack.enter_context(await start_grader(settings))
         tracer = stack.enter_context(tracer_for(settings.otlp_endpoint))
-        yield create_app(loaded.engine, loaded.manifest, settings, grader=grader, critic=loaded.critic, tracer=tracer)
+        app = create_app(loaded.engine, loaded.manifest, settings, grader=grader, critic=loaded.critic, tracer=tracer)
+        check_confidence_source(app.state.context)
+        yield app
+
+
+def check_confidence_source(context: Context) -> None:
+    """Raises CannotLoad for a signal that is to decide by default and that this model does not have."""
+    answerer = context.answerer
+    name, has = answerer.settings.confidence_source, answerer.confidence_sources
+    if name is not None and name not in has:
+        raise CannotLoad(f"--confidence-source {name} is not served with this model; it has {', '.join(has)}")
 
 
 async def start_grader(settings: Settings) -> AbstractContextManager[Grader | None]:

@@ -34,7 +34,7 @@ from .events import (
 )
 from .request import DEFAULT_BASE_URL, Options, Question
 from .retrying import NO_RETRY, RetryPolicy
-from .values import Claim, Content, Group, Member, Message, Samples, Usage
+from .values import Claim, Content, Group, Member, Message, Samples, Signal, SignalCost, Usage
 from .version import __version__
 
 __all__ = [
@@ -73,6 +73,8 @@ __all__ = [
     "SampleEvent",
     "Samples",
     "ServerError",
+    "Signal",
+    "SignalCost",
     "StatusError",
     "StreamError",
     "Transcript",

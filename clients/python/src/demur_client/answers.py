@@ -37,6 +37,10 @@ class Answer(AnswerValues):
         withheld = fields["withheld"]
         if withheld and self.contract != "claims":
             withheld["claims"] = None
+        if self.signals is None:
+            del fields["signals"]
+        if self.usage.signal_tokens is None:
+            del fields["usage"]["signal_tokens"]
         return {"id": self.id, "object": "answer"} | fields | {"claims": fields["claims"] if shown else None}
 
     def __str__(self) -> str:

@@ -60,8 +60,23 @@ def _read(body: Mapping[str, Any]) -> Output:
         raw=raw,
         tokens=tokens_of(body.get("usage")),
         settled=_text((body.get("settled") or {}).get("by")),
-        stated=confidence if body.get("confidence_source") != "critic" else wrote.confidence if wrote else None,
+        stated=confidence if _is_stated(body) else wrote.confidence if wrote else None,
+        signals=_signals(body, confidence),
+        source=_text(body.get("confidence_source")) or "verbalized",
     )
+
+
+def _is_stated(body: Mapping[str, Any]) -> bool:
+    return body.get("confidence_source", "verbalized") in ("verbalized", "none")
+
+
+def _signals(body: Mapping[str, Any], confidence: float | None) -> dict[str, float | None] | None:
+    """Those that the reply shows, and the one that decided. Raises ValueError for one that is no probability."""
+    if body.get("signals") is None:
+        return None
+    shown = {str(_text(name)): _probability(signal["value"]) for name, signal in body["signals"].items()}
+    source = str(body.get("confidence_source"))
+    return shown if source == "none" else {source: confidence, **shown}
 
 
 def _wrote(body: Mapping[str, Any]) -> Completion | None:

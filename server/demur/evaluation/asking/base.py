@@ -27,9 +27,10 @@ class EvaluationRequest:
 class Output:
     """One reply, read. `confidence` is None unless `state` is "value".
 
-    `stated` is what the model itself wrote, which is another number where a critic gives the confidence. `raw` is the
-    model's text where it is known. `settled` is how a server got last lines that the model had not written readably: it
-    "continued" the reply, or "asked" for them.
+    `stated` is what the model itself wrote, which is another number where another signal gives the confidence. `raw` is
+    the model's text where it is known. `settled` is how a server got last lines that the model had not written readably:
+    it "continued" the reply, or "asked" for them. `signals` are those that were asked for and the one that decided, by
+    name, each in [0, 1] or None where it is missing; `source` is the latter's.
     """
 
     answer: str | None
@@ -43,6 +44,8 @@ class Output:
     tokens: int = 0
     stated: float | None = None
     settled: str | None = None
+    signals: Mapping[str, float | None] | None = None
+    source: str = "verbalized"
 
 
 class BadReply(Exception):
