@@ -1,11 +1,15 @@
 """Request parameters -> resolved request: defaults filled in, limits applied, contradictions found before any work."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
-from demur.answering.confidence import SOURCES, ScoringServices
+from demur.answering.confidence import CALIBRATED, SOURCES, ScoringServices
 from demur.answering.confidence.plan import Wanted, wanted
 from demur.answering.errors import InvalidRequest, NotAllowed, UnknownModel
 from demur.answering.params import RequestParams, UnresolvedRequest
+from demur.calibration.file import Guarantee
+from demur.calibration.matching import ServedCalibrator
 from demur.core.answers import Aggregation, Completion, Granularity
 from demur.core.contracts import CONTRACTS, Contract
 from demur.core.parsing.labels import Labels
@@ -18,7 +22,11 @@ from demur.settings import Settings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedRequest:
-    """One request with every parameter definite. `messages` end with the user's; `field` is what they came in as."""
+    """One request with every parameter definite. `messages` end with the user's; `field` is what they came in as.
+
+    `confidence_source` is what samples vote with and claims are aggregated by; where a `calibration` fits, that decides
+    instead, at the threshold of its `guarantee` if one was asked for. `notice` says why none fits.
+    """
 
     messages: tuple[Message, ...]
     field: str
@@ -40,6 +48,15 @@ class ResolvedRequest:
     include_raw: bool
     include_token_values: bool
     include_signals: tuple[str, ...]
+    calibration: ServedCalibrator | None = None
+    guarantee: Guarantee | None = None
+    notice: str | None = None
+    conditions: Mapping[str, Any] | None = None
+
+    @property
+    def deciding_source(self) -> str:
+        """What the confidence that is compared with the threshold comes from."""
+        return self.confidence_source if self.calibration is None else CALIBRATED
 
     def read(self, text: str) -> Completion:
         """What a whole output says, read as this request asks for it."""
@@ -64,7 +81,7 @@ class ResolvedRequest:
     @property
     def abstains_early(self) -> bool:
         """Whether a single sample may be stopped once its claims so far cannot reach the threshold any more."""
-        on_claims = self.claims_decide and self.granularity == "response"
+        on_claims = self.claims_decide and self.granularity == "response" and self.calibration is None
         return on_claims and self.samples == 1 and self.stopping != "none" and not self.include_withheld
 
 
@@ -235,7 +252,9 @@ def _confidence_source(
     """What was asked for; else the operator's, where it can decide on this request."""
     default = next(iter(SOURCES))
     name = params.confidence_source or settings.confidence_source or default
-    if name == default:
+    if name == CALIBRATED and params.confidence_source is not None and not contract.states_confidence:
+        raise InvalidRequest(f"the {contract.name} contract decides without a confidence", "confidence_source")
+    if name in (default, CALIBRATED):
         return default
     misfit = _misfit(name, contract, granularity)
     if params.confidence_source is None:

@@ -10,11 +10,13 @@ from demur.answering.confidence.base import (
     Scores,
     ScoringServices,
 )
+from demur.answering.confidence.calibrated import CALIBRATED, Calibrated
 from demur.answering.confidence.critic import CriticScorer, CriticValue, ValueEstimates
 from demur.answering.confidence.signal import Cost, Signal, Signals
 from demur.answering.confidence.verbalized import Verbalized
 
 __all__ = [
+    "CALIBRATED",
     "SOURCES",
     "Ballot",
     "ConfidenceSource",
@@ -31,5 +33,9 @@ __all__ = [
     "ValueEstimates",
 ]
 
-SOURCES: dict[str, ConfidenceSource] = {"verbalized": Verbalized(), "critic": CriticValue()}
+SOURCES: dict[str, ConfidenceSource] = {
+    "verbalized": Verbalized(),
+    "critic": CriticValue(),
+    CALIBRATED: Calibrated(),
+}
 """By the value of `confidence_source`, the default first."""
