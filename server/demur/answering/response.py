@@ -150,13 +150,15 @@ class SampleReport:
 class Usage:
     """Tokens of all samples of one answer, the prompt counted once; null where the engine does not count.
 
-    `samples_drawn` came to their end, `samples_aborted` were stopped before.
+    `samples_drawn` came to their end, `samples_aborted` were stopped before. `signal_tokens` were read anew and written
+    by further calls for signals, and are in neither count; absent where there was no such call.
     """
 
     prompt_tokens: int | None
     completion_tokens: int | None
     samples_drawn: int
     samples_aborted: int
+    signal_tokens: Annotated[int | None, Field(exclude_if=lambda tokens: tokens is None)] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,7 @@ from demur.answering.collector import (
     usage_of,
 )
 from demur.answering.confidence import SOURCES, CriticScorer, ScoringServices
+from demur.answering.confidence.signal import tokens_of
 from demur.answering.errors import InvalidRequest
 from demur.answering.events import Event, Final, Progress
 from demur.answering.outcome import Outcome, decided
@@ -114,11 +115,14 @@ class Answerer:
                 async for event in events:
                     yield event
         candidate = collector.candidate()
-        scoring = self._signals.of(candidate, request.signals, batch.prompt, f"{answer_id}-{first_sample}")
+        scoring = self._signals.of(candidate, request.signals, batch, f"{answer_id}-{first_sample}")
         outcome = decided(request, candidate, await active.deadline.bound(scoring))
+        signal_tokens = tokens_of(outcome.signals)
+        active.count_signals(signal_tokens or 0)
         if request.include_token_values and is_visible(request, outcome.decision):
             outcome = await active.deadline.bound(self._with_token_values(batch, outcome))
-        answer = build_answer(self._identity(answer_id), request, outcome, usage_of(collector))
+        usage = replace(usage_of(collector), signal_tokens=signal_tokens)
+        answer = build_answer(self._identity(answer_id), request, outcome, usage)
         saved = tokens_saved_upper_bound(collector, batch.samplings[0].max_tokens)
         yield Final(answer, collector.states, outcome.ending, saved)
 
@@ -160,7 +164,7 @@ class Answerer:
             active.count_prompt(len(prompt.token_ids))
         samplings = [numbered(sampling, first + i) for i in range(request.samples)]
         return SampleBatch(
-            prompt, samplings, answer_id, request.read, first, self._signals.voting(request), active.span
+            prompt, samplings, answer_id, request.form, first, self._signals.voting(request), active.span
         )
 
     async def _with_token_values(self, batch: SampleBatch, outcome: Outcome) -> Outcome:

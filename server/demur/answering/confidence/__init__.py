@@ -1,5 +1,7 @@
 """The confidence sources: what is compared with the risk threshold. A new one is one module and one line here."""
 
+from demur.answering.confidence.agreement import Agreement
+from demur.answering.confidence.answer_logprob import AnswerLogprob
 from demur.answering.confidence.base import (
     Ballot,
     ConfidenceSource,
@@ -12,6 +14,7 @@ from demur.answering.confidence.base import (
 )
 from demur.answering.confidence.calibrated import CALIBRATED, Calibrated
 from demur.answering.confidence.critic import CriticScorer, CriticValue, ValueEstimates
+from demur.answering.confidence.p_true import PTrue
 from demur.answering.confidence.signal import Cost, Signal, Signals
 from demur.answering.confidence.verbalized import Verbalized
 
@@ -36,6 +39,9 @@ __all__ = [
 SOURCES: dict[str, ConfidenceSource] = {
     "verbalized": Verbalized(),
     "critic": CriticValue(),
+    "answer_logprob": AnswerLogprob(),
+    "agreement": Agreement(),
+    "p_true": PTrue(),
     CALIBRATED: Calibrated(),
 }
 """By the value of `confidence_source`, the default first."""
