@@ -91,7 +91,7 @@ class _Hashes:
         if cache is not None:
             with suppress(OSError, ValueError):
                 found = json.loads(cache.read_text(encoding="utf-8"))
-                self._known = {str(key): str(value) for key, value in found.items()}
+                self._known = {str(key): str(value) for key, value in found.items()} if isinstance(found, dict) else {}
 
     def of(self, path: Path) -> str:
         real = path.resolve()

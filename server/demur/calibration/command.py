@@ -54,6 +54,12 @@ def calibrate(
         ),
     ] = 0,
     level: Annotated[Level | None, typer.Option(help="Which rows, where a file or run holds both kinds.")] = None,
+    questions: Annotated[
+        str | None,
+        typer.Option(
+            help='What the graded questions are, in a few words: "sums and stories". Named with each promise.'
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the split, the folds and the bootstrap.")] = 0,
     resamples: Annotated[int, typer.Option(min=100, help="Behind the intervals of the figures.")] = 1000,
     as_json: Annotated[bool, typer.Option("--json", help="Print the calibrator instead of tables.")] = False,
@@ -82,7 +88,7 @@ def calibrate(
         typer.echo(f"reading {graded}", err=True)
         source = read_source(graded, level)
         typer.echo(f"fitting and judging maps on {len(source.rows.rows):,} rows", err=True)
-        options = Options(levels, delta, certify, raw, simultaneous, look, seed, resamples)
+        options = Options(levels, delta, certify, raw, simultaneous, look, seed, resamples, questions)
         found = make(source, options, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), str(graded))
         write(out, found.calibrator)
         write_page(page, found)
