@@ -76,6 +76,51 @@ def test_evaluate_calibrate_serve_and_ask(demur, questions, tmp_path) -> None:
     assert "calibrated already" in twice.stderr
 
 
+def test_asking_first_is_one_command_that_goes_on(demur, questions, tmp_path) -> None:
+    out = tmp_path / "c.json"
+    with served() as url:
+        first = demur("calibrate", "--ask", questions, "--base-url", url, "--out", out, "--resamples", 100)
+        assert first.exit_code == 0, first.output
+        responses = tmp_path / "c.run" / "responses.jsonl.gz"
+        before = responses.read_bytes()
+    # The answers are there: the second time nothing is asked, so the server may be gone.
+    again = demur("calibrate", "--ask", questions, "--base-url", url, "--out", out, "--resamples", 100)
+    assert again.exit_code == 0, again.output
+    assert responses.read_bytes() == before
+    assert read(out).model is not None
+    assert read(out).rows == 400
+
+
+def test_asking_on_a_calibrated_server_is_for_its_raw_number(demur, questions, tmp_path) -> None:
+    out = tmp_path / "c.json"
+    with served() as url:
+        assert (
+            demur("calibrate", "--ask", questions, "--base-url", url, "--out", out, "--resamples", 100).exit_code == 0
+        )
+    with served(out) as url:
+        fresh = tmp_path / "d.json"
+        assert (
+            demur("calibrate", "--ask", questions, "--base-url", url, "--out", fresh, "--resamples", 100).exit_code == 0
+        )
+    assert read(fresh).before == read(out).before
+
+
+def test_rows_or_questions_and_not_both(demur, questions, tmp_path) -> None:
+    both = demur("calibrate", questions, "--ask", questions, "--out", tmp_path / "c.json")
+    neither = demur("calibrate", "--out", tmp_path / "c.json")
+    assert (both.exit_code, neither.exit_code) == (2, 2)
+    assert "not both" in both.stderr
+    assert "--ask" in neither.stderr
+
+
+def test_a_server_that_is_not_there_is_one_line(demur, questions, tmp_path) -> None:
+    gone = demur("calibrate", "--ask", questions, "--base-url", "http://127.0.0.1:9", "--out", tmp_path / "c.json")
+    assert gone.exit_code == 1
+    assert "error:" in gone.stderr
+    assert "Traceback" not in gone.output
+    assert not (tmp_path / "c.json").exists()
+
+
 def test_signals_of_a_run_are_noted_and_calibrated_on(demur, questions, tmp_path) -> None:
     run, out = tmp_path / "run", tmp_path / "calibrator.json"
     with served() as url:
