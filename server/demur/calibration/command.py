@@ -42,8 +42,9 @@ def calibrate(
         str | None, typer.Option(help="With --ask: better set DEMUR_API_KEY.", envvar="DEMUR_API_KEY")
     ] = None,
     contract: Annotated[str, key_option(CONTRACTS, help="With --ask: what the model is asked to print.")] = "response",
-    signals: Annotated[
-        str | None, typer.Option(help="With --ask: other confidence sources to note, with commas between.")
+    include_signals: Annotated[
+        str | None,
+        typer.Option(help="With --ask: signals to calibrate on beside the stated confidence, commas between."),
     ] = None,
     max_error: Annotated[
         str, typer.Option(help="Error rates to certify, to be named before the grades are seen.")
@@ -107,7 +108,8 @@ def calibrate(
         check_delta(delta)
         page = page_beside(out)
         if ask is not None:
-            graded = asked(ask, graded, out, base_url=base_url, api_key=api_key, contract=contract, signals=signals)
+            server = {"base_url": base_url, "api_key": api_key, "contract": contract, "signals": include_signals}
+            graded = asked(ask, graded, out, **server)
         if graded is None:
             raise typer.BadParameter("give graded rows, the folder of a run, or --ask QUESTIONS", param_hint="ROWS|RUN")
         typer.echo(f"reading {graded}", err=True)

@@ -26,6 +26,8 @@ from demur.engine.base import (
 from demur.engine.chat_stream import Ask, Overrun, chat_stream
 from demur.engine.upstreams import Upstream, client_of, model_cards
 
+MOST_ALTERNATIVES, FEW_ALTERNATIVES = 20, 5
+"""Likeliest tokens beside each that is drawn: what OpenAI allows, and what several hosts do."""
 _WORST = (RequestRefused, EngineOverloaded, EngineError)
 """Of several failures, which one the caller is told: what it can mend, then what waiting mends."""
 
@@ -69,7 +71,7 @@ class OpenAIEngine:
         self._read_timeout = read_timeout
         self._first_text_timeout = first_text_timeout
         self._max_model_len = max_model_len
-        self._tells_logprobs = True
+        self._logprobs_taken: int | None = MOST_ALTERNATIVES
 
     @property
     def max_model_len(self) -> int | None:
@@ -127,16 +129,19 @@ class OpenAIEngine:
     async def _open_with_logprobs(
         self, prompt: Prompt, sampling: Sampling, headers: Trace, stack: AsyncExitStack
     ) -> tuple[Host, Chunk, AsyncGenerator[Chunk, None]]:
-        """As `_open`, and without log-probabilities where that is what the hosts refuse."""
-        without = replace(sampling, logprobs=None)
-        if sampling.logprobs is None or not self._tells_logprobs:
-            return await self._open(self._ask(prompt, without, headers), stack)
-        try:
-            return await self._open(self._ask(prompt, sampling, headers), stack)
-        except RequestRefused:
-            opened = await self._open(self._ask(prompt, without, headers), stack)
-            self._tells_logprobs = False
-            return opened
+        """As `_open`, with fewer alternatives, or without log-probabilities, where that is what the hosts refuse."""
+        levels = _levels(sampling.logprobs, self._logprobs_taken)
+        for place, level in enumerate(levels):
+            try:
+                opened = await self._open(self._ask(prompt, replace(sampling, logprobs=level), headers), stack)
+            except RequestRefused:
+                if level == levels[-1]:
+                    raise
+            else:
+                if place:
+                    self._logprobs_taken = level
+                return opened
+        raise AssertionError("the last level is opened or raises")
 
     def _ask(self, prompt: Prompt, sampling: Sampling, headers: Trace) -> Ask:
         body: dict[str, Any] = {
@@ -209,6 +214,14 @@ class OpenAIEngine:
         except TimeoutError:
             raise EngineError("no answer from the upstream: nothing came in time") from None
         raise EngineError("the upstream broke off: its stream ended before it began")
+
+
+def _levels(asked: int | None, taken: int | None) -> list[int | None]:
+    """What to ask for, one after the other: alternatives are of no use where they are not told, and cost nothing."""
+    if asked is None or taken is None:
+        return [None]
+    most = min(asked, taken)
+    return [most, *([FEW_ALTERNATIVES] if most > FEW_ALTERNATIVES else []), None]
 
 
 def _worst(failures: Sequence[EngineError]) -> EngineError:
