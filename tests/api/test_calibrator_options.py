@@ -15,6 +15,7 @@ from demur.manifest import Manifest
 from demur.serving.errors import CannotLoad
 from demur.serving.server import open_app
 from demur.settings import Settings
+from live import serving
 from served_calibrators import calibrator, file
 
 
@@ -82,14 +83,8 @@ def test_a_running_server_follows_its_files(tmp_path) -> None:
     path = file(tmp_path / "c.json", opened()[1])
     store = CalibratorStore([path], "files:one", interval=0)
     app = create_app(ScriptedEngine(), Manifest(name="m"), Settings(), calibrators=store, fingerprint="files:one")
-
-    async def follow() -> int:
-        rows = 0
-        async with app.router.lifespan_context(app):
-            file(path, opened_conditions, rows=777)
-            while rows != 777:
-                rows = (await get(app, "/v1/models"))["data"][0]["demur"]["calibrators"][0]["rows"]
-        return rows
-
-    opened_conditions = dict(store.loaded[0].conditions)
-    assert asyncio.run(asyncio.wait_for(follow(), 20)) == 777
+    rows = 0
+    with serving(app) as url:
+        file(path, dict(store.loaded[0].conditions), rows=777)
+        while rows != 777:
+            rows = httpx.get(f"{url}/v1/models").json()["data"][0]["demur"]["calibrators"][0]["rows"]

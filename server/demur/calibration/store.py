@@ -21,7 +21,8 @@ class CalibratorStore:
 
     Raises CalibratorFileError when it is made of a file that cannot be served. Later a file that is gone, damaged or
     unfit withdraws its calibrator at once: what it promises can no longer be vouched for. `fingerprint` is the served
-    model's; a calibrator of another model is kept and never applied. `interval` is in seconds, between two looks at the files.
+    model's; a calibrator of another model is kept and never applied. `interval` is in seconds, between two looks at the
+    files.
     """
 
     def __init__(self, paths: Sequence[Path] = (), fingerprint: str = "", *, interval: float = INTERVAL) -> None:
