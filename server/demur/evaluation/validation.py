@@ -21,6 +21,7 @@ def _contradictions(config: RunConfig, grader: GraderName) -> dict[str, bool]:
     contract, source = CONTRACTS[config.contract], config.confidence_source
     chat, claims, unstated = config.api == "chat", contract.has_claims, not contract.states_confidence
     whole, judged = source not in (None, "verbalized"), config.judge_model is not None
+    promised = config.max_error is not None
     return {
         "--bare needs --api chat: a demur server always asks under a contract": config.bare and not chat,
         "--bare asks for no confidence: leave out --selection": config.bare and config.selection is not None,
@@ -39,6 +40,11 @@ def _contradictions(config: RunConfig, grader: GraderName) -> dict[str, bool]:
         ),
         f"--confidence-source {source} does not fit --contract {contract.name}: there is no confidence to replace": (
             whole and unstated
+        ),
+        "--max-error needs --api answers: a bare chat host keeps no error rate": chat and promised,
+        f"--max-error does not fit --contract {contract.name}: it decides without a confidence": promised and unstated,
+        f"--max-error is kept by calibrated confidences: leave out --confidence-source {source}": (
+            promised and source not in (None, "calibrated")
         ),
         "--granularity claims needs --contract claims": config.granularity == "claims" and not claims,
         "--aggregation needs --contract claims": config.aggregation is not None and not claims,
