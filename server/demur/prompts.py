@@ -7,11 +7,12 @@ and packed training pay for it once.
 """
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from demur.core.answers import ContractName
-from demur.core.contracts import CONTRACTS
+from demur.core.contracts import ALL_CONTRACTS, CONTRACTS
 from demur.engine.base import Message
 
 Domain = Literal["maths", "general"]
@@ -23,19 +24,28 @@ _TASK: Mapping[Domain, str] = {
 
 
 def wrap(
-    question: str, contract: ContractName, *, domain: Domain = "general", risk_threshold: float | None = None
+    question: str,
+    contract: ContractName,
+    *,
+    domain: Domain = "general",
+    risk_threshold: float | None = None,
+    schema: Mapping[str, Any] | None = None,
 ) -> str:
-    """The user message that asks `question` under a contract, one of `CONTRACTS`.
+    """The user message that asks `question` under a contract, one of `ALL_CONTRACTS`.
 
     Some contracts state the risk threshold t in [0, 1] and the penalty t/(1-t) (arXiv:2512.19920, section 3.2.1).
-    Raises ValueError when such a contract gets no `risk_threshold`.
+    Raises ValueError when such a contract gets no `risk_threshold`, or one that takes a JSON Schema no `schema`.
     """
-    described = CONTRACTS[contract]
+    described = ALL_CONTRACTS[contract]
     fields = {"task": _TASK[domain], "question": question}
     if described.states_threshold:
         if risk_threshold is None:
             raise ValueError(f"the {contract} contract states the risk threshold in its prompt: give one")
         fields |= {"percent": f"{100 * risk_threshold:.4g}", "penalty": _penalty(risk_threshold)}
+    if described.takes_schema:
+        if schema is None:
+            raise ValueError(f"the {contract} contract shows the model a schema: give one")
+        fields["schema"] = json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
     return described.template.format_map(fields)
 
 
@@ -45,6 +55,7 @@ def messages(
     *,
     domain: Domain = "general",
     risk_threshold: float | None = None,
+    schema: Mapping[str, Any] | None = None,
 ) -> list[Message]:
     """Chat messages for one question or one conversation; its last message has to be the user's.
 
@@ -53,7 +64,7 @@ def messages(
     turns = [Message(role="user", content=question)] if isinstance(question, str) else list(question)
     if not turns or turns[-1]["role"] != "user":
         raise ValueError("the last message has to be the user's: the contract is put around it")
-    asked = wrap(turns[-1]["content"], contract, domain=domain, risk_threshold=risk_threshold)
+    asked = wrap(turns[-1]["content"], contract, domain=domain, risk_threshold=risk_threshold, schema=schema)
     return [*turns[:-1], Message(role="user", content=asked)]
 
 

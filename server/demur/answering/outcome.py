@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from demur.answering.confidence import ValueEstimates
+from demur.answering.doubt import emptied, with_agreement
 from demur.answering.resolve import ResolvedRequest
 from demur.answering.response import SampleMember, TokenValue
 from demur.answering.sample_reader import Ending, SampleReader
@@ -11,6 +12,8 @@ from demur.core.answers import Completion, Decision
 from demur.core.selection import Group, Selection
 from demur.core.stopping import Settled, Vote
 from demur.core.threshold import decide
+
+BELOW = Decision("abstain", "below_threshold")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,9 +57,7 @@ def of_early_abstention(sample: SampleReader) -> Outcome:
     confidence = sample.running_confidence
     sample.cut()
     completion = replace(sample.completion, confidence=confidence, state="value")
-    return Outcome(
-        completion=completion, decision=Decision("abstain", "below_threshold"), raw=sample.raw, ending="stop"
-    )
+    return Outcome(completion=completion, decision=BELOW, raw=sample.raw, ending="stop")
 
 
 def of_vote(request: ResolvedRequest, vote: Vote, samples: Sequence[SampleReader]) -> Outcome:
@@ -70,6 +71,7 @@ def of_vote(request: ResolvedRequest, vote: Vote, samples: Sequence[SampleReader
         winner = next((sample for sample in voters if sample.ending == "stop"), voters[0])
         completion = replace(winner.completion, answer=None)
     completion = replace(completion, confidence=selection.confidence, state=selection.state)
+    completion = with_agreement(completion, [voter.completion for voter in voters])
     return replace(_decided(request, completion, winner), vote=_described(vote, selection, samples))
 
 
@@ -77,6 +79,9 @@ def _decided(request: ResolvedRequest, completion: Completion, sample: SampleRea
     decision = decide(
         completion, request.risk_threshold, granularity=request.granularity, truncated=sample.ending == "length"
     )
+    if request.schema is not None and request.on_doubt == "null":
+        left = emptied(completion, request.risk_threshold, request.aggregation, request.schema)
+        completion, decision = (completion, BELOW) if left is None else (left, decision)
     return Outcome(
         completion=completion,
         decision=decision,

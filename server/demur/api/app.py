@@ -12,6 +12,8 @@ from fastapi.responses import JSONResponse
 from fastapi.security import HTTPBearer
 from opentelemetry.trace import Tracer
 from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+from starlette.middleware.gzip import GZipMiddleware
 
 import demur
 from demur.answering import Answerer, AnsweringError
@@ -32,6 +34,8 @@ from demur.manifest import Manifest
 from demur.observability import Metrics, UpstreamState
 from demur.settings import Settings
 
+COMPRESSED_FROM = 1_000
+"""Bytes; replies that are shorter than a packet are sent as they are, and so are streams."""
 CHECK_INTERVAL = 2.0
 """Seconds between two looks at the engine when no request tells how it is."""
 
@@ -94,6 +98,7 @@ def create_app(
         summary="Answers, says how sure it is, and declines when that is less than the caller asked for.",
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,
         lifespan=_watching,
     )
     app.state.context = context
@@ -106,8 +111,23 @@ def create_app(
         web.add_page(app, folder)
     for kind in (ApiError, AnsweringError, EngineError, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, _reply_with_error)
+    app.add_middleware(GZipMiddleware, minimum_size=COMPRESSED_FROM, compresslevel=5)
     app.add_middleware(RequestMiddleware, metrics=context.metrics, settings=settings, tracer=tracer)
+    if settings.cors_origins:
+        _allow_origins(app, settings.cors_origins)
     return app
+
+
+def _allow_origins(app: FastAPI, origins: Sequence[str]) -> None:
+    """Scripts of these pages may call. Keys go in a header, never in a cookie, so no credentials are allowed."""
+    app.add_middleware(
+        CORSMiddleware,
+        allow_origins=list(origins),
+        allow_methods=["GET", "HEAD", "POST"],
+        allow_headers=["*"],
+        expose_headers=["x-request-id", "demur-notice", "retry-after"],
+        max_age=600,
+    )
 
 
 def _context(answerer: Answerer, clock: Callable[[], float]) -> Context:
@@ -144,4 +164,4 @@ async def _watching(app: FastAPI) -> AsyncGenerator[None, None]:
 
 async def _reply_with_error(request: Request, error: Exception) -> JSONResponse:
     found = request.app.state.context.fail(request, error)
-    return error_response(found, request.state.request_id)
+    return error_response(found, request.state.request_id, request.url.path)

@@ -11,7 +11,14 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from demur.answering import AnsweringError, RequestParams
-from demur.answering.errors import DeadlineExceeded, InvalidRequest, NotAllowed, SampleLost, UnknownModel
+from demur.answering.errors import (
+    ContextTooLong,
+    DeadlineExceeded,
+    InvalidRequest,
+    NotAllowed,
+    SampleLost,
+    UnknownModel,
+)
 from demur.engine.base import EngineDead, EngineError, EngineOverloaded, EngineRestarting, RequestRefused
 from demur.engine.critic import CriticUnavailable
 
@@ -19,10 +26,35 @@ LONGEST_PAUSE = 3600.0
 """Seconds that a caller is told to stay away at most, whatever a host behind the engine says."""
 
 
+_OPENAI_TYPES = {
+    "invalid_request": "invalid_request_error",
+    "method_not_allowed": "invalid_request_error",
+    "not_found": "invalid_request_error",
+    "authentication": "invalid_request_error",
+    "permission": "permission_error",
+    "rate_limited": "rate_limit_error",
+}
+"""What OpenAI's clients look for; everything else is a `server_error` to them."""
+_CODES = {
+    "authentication": "invalid_api_key",
+    "permission": "permission_denied",
+    "rate_limited": "rate_limit_exceeded",
+    "abstention": "abstained",
+}
+_FAULTS = {"extra_forbidden": "unknown_parameter", "missing": "missing_required_parameter"}
+_OPENAI_PATHS = ("/v1/chat/", "/v1/responses", "/v1/models")
+
+
 class ErrorBody(BaseModel):
-    """What went wrong. `param` names the request field at fault; `request_id` is in the server's log, too."""
+    """What went wrong. `param` names the request field at fault; `request_id` is in the server's log, too.
+
+    `code` says more than `type` where a program could act on it: `context_length_exceeded`, `model_not_found`,
+    `invalid_api_key`, `permission_denied`, `rate_limit_exceeded`, `unknown_parameter`, `missing_required_parameter`,
+    `invalid_value`, `abstained`.
+    """
 
     type: str
+    code: str | None = None
     message: str
     param: str | None
     request_id: str
@@ -44,6 +76,7 @@ class ApiError(Exception):
         message: str,
         param: str | None = None,
         headers: dict[str, str] | None = None,
+        code: str | None = None,
     ) -> None:
         super().__init__(message)
         self.status = status
@@ -51,18 +84,27 @@ class ApiError(Exception):
         self.message = message
         self.param = param
         self.headers = headers or {}
+        self.code = code or _CODES.get(kind)
 
-    def body(self, request_id: str) -> ErrorBody:
+    def body(self, request_id: str, path: str = "") -> ErrorBody:
+        """In OpenAI's words where its clients ask, by the path; in this server's own elsewhere."""
         param = None if self.param is None else _plain(self.param)
-        return ErrorBody(type=self.kind, message=_plain(self.message), param=param, request_id=request_id)
+        openai = path.startswith(_OPENAI_PATHS) and self.kind != "abstention"
+        kind = _OPENAI_TYPES.get(self.kind, "server_error") if openai else self.kind
+        return ErrorBody(type=kind, code=self.code, message=_plain(self.message), param=param, request_id=request_id)
 
 
 _ANSWERING: dict[type[AnsweringError], tuple[int, str]] = {
     InvalidRequest: (400, "invalid_request"),
     NotAllowed: (403, "permission"),
+    ContextTooLong: (400, "invalid_request"),
     UnknownModel: (404, "not_found"),
     DeadlineExceeded: (504, "timeout"),
     SampleLost: (502, "engine_error"),
+}
+_ANSWERING_CODES: dict[type[AnsweringError], str] = {
+    ContextTooLong: "context_length_exceeded",
+    UnknownModel: "model_not_found",
 }
 _NO_OBJECT = frozenset({"missing", "model_type", "model_attributes_type", "dict_type"})
 """What pydantic calls a body that is no JSON object, or none at all."""
@@ -89,7 +131,7 @@ def as_api_error(error: Exception) -> ApiError:
             return error
         case AnsweringError():
             status, kind = _ANSWERING[type(error)]
-            return ApiError(status, kind, str(error), error.param)
+            return ApiError(status, kind, str(error), error.param, code=_ANSWERING_CODES.get(type(error)))
         case RequestValidationError():
             return _from_validation(error)
         case HTTPException():
@@ -118,8 +160,8 @@ def _whole(seconds: float) -> str:
     return str(ceil(min(max(seconds, 0.0), LONGEST_PAUSE)))
 
 
-def error_response(error: ApiError, request_id: str) -> JSONResponse:
-    reply = ErrorReply(error=error.body(request_id))
+def error_response(error: ApiError, request_id: str, path: str = "") -> JSONResponse:
+    reply = ErrorReply(error=error.body(request_id, path))
     return JSONResponse(reply.model_dump(), status_code=error.status, headers=error.headers)
 
 
@@ -143,7 +185,8 @@ def _from_validation(error: RequestValidationError) -> ApiError:
         return ApiError(400, "invalid_request", f"the body is no valid JSON, see character {where}")
     if param is None and problem["type"] in _NO_OBJECT:
         return ApiError(400, "invalid_request", "send a JSON object, with content-type: application/json")
-    return ApiError(400, "invalid_request", _explain(problem, param), param)
+    code = _FAULTS.get(problem["type"], "invalid_value")
+    return ApiError(400, "invalid_request", _explain(problem, param), param, code=code)
 
 
 def field_name(location: Sequence[int | str]) -> str | None:

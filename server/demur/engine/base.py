@@ -2,11 +2,15 @@
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypedDict
+from typing import Any, Literal, Protocol, TypedDict
+
+from demur.engine.shaping import UNSHAPED, LogitShaping
 
 Trace = Mapping[str, str]
 """W3C headers: `traceparent`, and `tracestate` where there is one."""
 FinishReason = Literal["stop", "length", "abort"]
+TemplateArguments = Mapping[str, Any]
+"""What a chat template takes besides the messages, such as `enable_thinking`."""
 MOST_TOKENS = 10**9
 """A count of tokens beyond it is nonsense, and would spoil metrics and budgets for good."""
 
@@ -21,21 +25,25 @@ class Message(TypedDict):
 @dataclass(frozen=True, slots=True)
 class Sampling:
     """How one sample is drawn. `constraint` is a regular expression the output is forced to match, where the
-    engine can do that."""
+    engine can do that. `json_schema` is a JSON Schema that it is forced into instead, written without line breaks."""
 
     max_tokens: int
     temperature: float = 1.0
     top_p: float = 1.0
     seed: int | None = None
     constraint: str | None = None
+    json_schema: Mapping[str, Any] | None = None
+    shaping: LogitShaping = UNSHAPED
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """Messages made ready for one engine. `token_ids` is None where the engine does not tokenize here."""
+    """Messages made ready for one engine. `token_ids` is None where the engine does not tokenize here; `template` is
+    then what is passed on for the chat template."""
 
     messages: tuple[Message, ...]
     token_ids: tuple[int, ...] | None = None
+    template: TemplateArguments | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +125,11 @@ class Engine(Protocol):
         """Prompt and completion together, in tokens; None where the engine does not know."""
         ...
 
-    async def prepare(self, messages: Sequence[Message]) -> Prompt:
-        """Apply the model's chat template once. Raises PromptTooLong."""
+    async def prepare(self, messages: Sequence[Message], template: TemplateArguments | None = None) -> Prompt:
+        """Apply the model's chat template once, with arguments of its own where there are some.
+
+        Raises PromptTooLong.
+        """
         ...
 
     def stream(

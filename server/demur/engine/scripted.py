@@ -18,6 +18,7 @@ from demur.engine.base import (
     Prompt,
     PromptTooLong,
     Sampling,
+    TemplateArguments,
     Trace,
 )
 from demur.engine.demo import demo_answer
@@ -131,11 +132,11 @@ class ScriptedEngine:
     def max_model_len(self) -> int:
         return self._max_model_len
 
-    async def prepare(self, messages: Sequence[Message]) -> Prompt:
+    async def prepare(self, messages: Sequence[Message], template: TemplateArguments | None = None) -> Prompt:
         count = sum(len(_WORD.findall(message["content"])) for message in messages)
         if count >= self._max_model_len:
             raise PromptTooLong(count, self._max_model_len)
-        return Prompt(tuple(messages), tuple(range(count)))
+        return Prompt(tuple(messages), tuple(range(count)), template)
 
     async def stream(
         self, prompt: Prompt, sampling: Sampling, *, request_id: str, trace: Trace | None = None

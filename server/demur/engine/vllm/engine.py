@@ -9,7 +9,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from demur.engine.base import Chunk, Message, Prompt, PromptTooLong, Sampling, Trace
+from demur.engine.base import Chunk, Message, Prompt, PromptTooLong, Sampling, TemplateArguments, Trace
 from demur.engine.vllm.arguments import Seeding, seeding
 from demur.engine.vllm.control_tokens import ControlTokens
 from demur.engine.vllm.convert import chunk, sampling_params, translated_errors
@@ -82,20 +82,20 @@ class VLLMEngine:
             and sample.labels["model_name"] == self._llm.model_config.served_model_name
         )
 
-    async def prepare(self, messages: Sequence[Message]) -> Prompt:
+    async def prepare(self, messages: Sequence[Message], template: TemplateArguments | None = None) -> Prompt:
         """Apply the model's chat template in vLLM's own thread. Raises PromptTooLong.
 
         Raises EngineError when the model has no template or its template refuses the messages.
         """
         from vllm.renderers.params import ChatParams, TokenizeParams
 
-        template = ChatParams(chat_template_kwargs={"add_generation_prompt": True})
+        form = ChatParams(chat_template_kwargs={**(template or {}), "add_generation_prompt": True})
         whole = TokenizeParams(max_total_tokens=None, add_special_tokens=False)
         with translated_errors():
-            token_ids = await self._tokenized(messages, template, whole)
+            token_ids = await self._tokenized(messages, form, whole)
         if len(token_ids) >= self.max_model_len:
             raise PromptTooLong(len(token_ids), self.max_model_len)
-        return Prompt(tuple(messages), token_ids)
+        return Prompt(tuple(messages), token_ids, template)
 
     async def _tokenized(self, messages: Sequence[Message], template: Any, whole: Any) -> tuple[int, ...]:
         """Control tokens come from the chat template alone; what a user types is text: see `control_tokens`."""
