@@ -113,6 +113,7 @@ class BoundedModel(BaseModel):
         """Without all unknown fields but the first: a hundred thousand would be as many errors."""
         if not isinstance(given, dict):
             return given
-        known = {name: given[name] for name in cls.model_fields if name in given}
-        unknown = next((name for name in given if name not in cls.model_fields), None)
+        names = {field.alias or name for name, field in cls.model_fields.items()}
+        known = {name: value for name, value in given.items() if name in names}
+        unknown = next((name for name in given if name not in names), None)
         return known if unknown is None else known | {unknown: given[unknown]}

@@ -16,6 +16,8 @@ OPERATIONS = [
     ("GET", "/v1/models/{model}"),
     ("GET", "/health"),
     ("GET", "/ready"),
+    ("GET", "/ping"),
+    ("GET", "/version"),
     ("GET", "/metrics"),
 ]
 

@@ -1,9 +1,9 @@
 """The request parameters that every API shares: their types, bounds and documentation."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field, WithJsonSchema
 
 from demur.answering.confidence import SOURCES
 from demur.answering.doubt import OnDoubt
@@ -31,7 +31,19 @@ SMALLEST_SEED, LARGEST_SEED = -(2**63), 2**64 - 1
 
 MOST_BIASES = 1_024
 """Entries of `logit_bias`."""
-TemplateValue = bool | int | float | Annotated[str, Field(max_length=LONGEST_VALUE)] | None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (dict, list)) or (isinstance(value, str) and len(value) > LONGEST_VALUE):
+        raise ValueError(f"has to be a number, true, false, null or text of at most {LONGEST_VALUE} characters")
+    return value
+
+
+TemplateValue = Annotated[
+    Any,
+    AfterValidator(_plain),
+    WithJsonSchema({"type": ["boolean", "number", "string", "null"], "maxLength": LONGEST_VALUE}),
+]
 SHORTEST_TIMEOUT = 0.05
 """Seconds; nothing answers in less, so that less could only mean a mistake."""
 

@@ -26,8 +26,8 @@ class EventStream(Response):
     """Sends `frames` as they come, and a comment line after every `keep_alive` seconds of silence.
 
     The status line waits for the first frame or the first comment: what fails at once is raised, and so becomes an
-    ordinary error reply. `late_headers` are asked for then. What fails later is the last frame, made by `on_error`. A client that goes away closes
-    `frames`.
+    ordinary error reply. `late_headers` are asked for then. What fails later is the last frame, made by `on_error`. A
+    client that goes away closes `frames`.
     """
 
     media_type = "text/event-stream"

@@ -22,6 +22,7 @@ from demur.engine.base import (
     Trace,
 )
 from demur.engine.demo import demo_answer
+from demur.engine.demo_json import demo_document
 
 _WORD = re.compile(r"\s*\S+")
 
@@ -142,7 +143,7 @@ class ScriptedEngine:
         self, prompt: Prompt, sampling: Sampling, *, request_id: str, trace: Trace | None = None
     ) -> AsyncGenerator[Chunk, None]:
         self.drawn.append(Drawn(request_id, prompt.messages, sampling, trace or {}))
-        script = self._script(prompt.messages)
+        script = self._script(prompt.messages, sampling)
         finished = False
         self.running += 1
         try:
@@ -175,18 +176,20 @@ class ScriptedEngine:
         for waiter in list(self._waiting):
             waiter.get_loop().call_soon_threadsafe(_wake, waiter)
 
-    def _script(self, messages: Sequence[Message]) -> Script:
-        answers = self._find(messages)
+    def _script(self, messages: Sequence[Message], sampling: Sampling) -> Script:
+        answers = self._find(messages, sampling)
         if isinstance(answers, Script):
             return answers
         return Script([answers] if isinstance(answers, str) else answers)
 
-    def _find(self, messages: Sequence[Message]) -> Answers:
-        if callable(self._source):
+    def _find(self, messages: Sequence[Message], sampling: Sampling) -> Answers:
+        if callable(self._source) and not (self._source is demo_answer and sampling.json_schema is not None):
             return self._source(messages)
         asked = messages[-1]["content"]
-        fitting = [piece for piece in self._source if piece in asked]
-        return self._source[max(fitting, key=len)] if fitting else demo_answer(messages)
+        scripts = {} if callable(self._source) else self._source
+        if fitting := [piece for piece in scripts if piece in asked]:
+            return scripts[max(fitting, key=len)]
+        return demo_answer(messages) if sampling.json_schema is None else demo_document(sampling.json_schema, asked)
 
     async def _play(
         self, script: Script, prompt: Prompt, sampling: Sampling, request_id: str
