@@ -12,15 +12,26 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from demur.core.answers import ContractName
-from demur.core.contracts import ALL_CONTRACTS, CONTRACTS
+from demur.core.contracts import ALL_CONTRACTS
 from demur.engine.base import Message
 
 Domain = Literal["maths", "general"]
+Wording = Literal["trained", "untrained"]
+"""The one that models are trained with, which never changes, or the longer one for models that were not."""
 
 _TASK: Mapping[Domain, str] = {
     "maths": "Solve the maths problem at the end step by step.",
     "general": "Answer the question at the end.",
 }
+
+IS_IT_RIGHT = "Check the answer you have just given. Is it right? Reply with one word, yes or no."
+"""The further turn of P(True). Changing it makes other numbers: a calibrator is for one wording."""
+
+
+def template_of(contract: ContractName, *, trained: bool = True) -> str:
+    """The wording under a contract: the one that models are trained with, or the one for a model that was not."""
+    described = ALL_CONTRACTS[contract]
+    return described.template if trained else described.untrained_template or described.template
 
 
 def wrap(
@@ -29,6 +40,7 @@ def wrap(
     *,
     domain: Domain = "general",
     risk_threshold: float | None = None,
+    trained: bool = True,
     schema: Mapping[str, Any] | None = None,
 ) -> str:
     """The user message that asks `question` under a contract, one of `ALL_CONTRACTS`.
@@ -46,7 +58,7 @@ def wrap(
         if schema is None:
             raise ValueError(f"the {contract} contract shows the model a schema: give one")
         fields["schema"] = json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
-    return described.template.format_map(fields)
+    return template_of(contract, trained=trained).format_map(fields)
 
 
 def messages(
@@ -55,6 +67,7 @@ def messages(
     *,
     domain: Domain = "general",
     risk_threshold: float | None = None,
+    trained: bool = True,
     schema: Mapping[str, Any] | None = None,
 ) -> list[Message]:
     """Chat messages for one question or one conversation; its last message has to be the user's.
@@ -64,13 +77,28 @@ def messages(
     turns = [Message(role="user", content=question)] if isinstance(question, str) else list(question)
     if not turns or turns[-1]["role"] != "user":
         raise ValueError("the last message has to be the user's: the contract is put around it")
-    asked = wrap(turns[-1]["content"], contract, domain=domain, risk_threshold=risk_threshold, schema=schema)
+    fields: dict[str, Any] = {"domain": domain, "risk_threshold": risk_threshold, "trained": trained, "schema": schema}
+    asked = wrap(turns[-1]["content"], contract, **fields)
     return [*turns[:-1], Message(role="user", content=asked)]
 
 
-def prompt_hash(contract: ContractName, domain: Domain = "general") -> str:
+def ask_if_right(turns: Sequence[Message], output: str) -> list[Message]:
+    """The conversation gone on with: the model's own output, and the question whether its answer is right.
+
+    What was said before stays as it was, so that a prefix cache has it.
+    """
+    return [*turns, Message(role="assistant", content=output), Message(role="user", content=IS_IT_RIGHT)]
+
+
+def asks_if_right(turns: Sequence[Message]) -> bool:
+    """Whether these are such a conversation."""
+    return len(turns) > 2 and turns[-2]["role"] == "assistant" and turns[-1]["content"] == IS_IT_RIGHT
+
+
+def prompt_hash(contract: ContractName, domain: Domain = "general", *, trained: bool = True) -> str:
     """Twelve hex digits that change when the wording does: for run manifests and model cards."""
-    return hashlib.sha256((_TASK[domain] + "\0" + CONTRACTS[contract].template).encode()).hexdigest()[:12]
+    template = template_of(contract, trained=trained)
+    return hashlib.sha256((_TASK[domain] + "\0" + template).encode()).hexdigest()[:12]
 
 
 def _penalty(t: float) -> str:

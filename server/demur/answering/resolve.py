@@ -4,9 +4,13 @@ import json
 from dataclasses import dataclass, fields, replace
 
 from demur.answering.confidence import SOURCES, ScoringServices
+from demur.answering.confidence.plan import Wanted, wanted
 from demur.answering.doubt import OnDoubt
 from demur.answering.errors import InvalidRequest, NotAllowed, UnknownModel
 from demur.answering.params import RequestParams, UnresolvedRequest
+from demur.answering.settling import Forced, constraint_of
+from demur.answering.source_choice import check_availability, chosen_selection, chosen_source
+from demur.core.answer_span import OutputForm
 from demur.core.answers import Aggregation, Granularity
 from demur.core.contracts import ALL_CONTRACTS, SCHEMA_CONTRACTS, Contract
 from demur.core.fields import SchemaError, paired_schema
@@ -26,7 +30,10 @@ KEEP_ALL = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedRequest:
-    """One request with every parameter definite. `messages` end with the user's; `field` is what they came in as."""
+    """One request with every parameter definite. `messages` end with the user's; `field` is what they came in as.
+
+    With `settles` each sample is written freely, and its last lines are forced where they cannot be read.
+    """
 
     messages: tuple[Message, ...]
     field: str
@@ -35,12 +42,14 @@ class ResolvedRequest:
     risk_threshold: float
     aggregation: Aggregation
     confidence_source: str
+    signals: Wanted
     labels: Labels
     samples: int
     selection: str
     stopping: Stopping
     error_budget: float
     sampling: Sampling
+    settles: bool
     template: TemplateArguments | None
     schema: Schema | None
     on_doubt: OnDoubt
@@ -49,6 +58,17 @@ class ResolvedRequest:
     include_withheld: bool
     include_raw: bool
     include_token_values: bool
+    include_signals: tuple[str, ...]
+
+    @property
+    def form(self) -> OutputForm:
+        """How its outputs are read."""
+        return OutputForm(self.contract, self.aggregation, self.labels)
+
+    @property
+    def voting_source(self) -> str:
+        """What several samples vote with: what decides, where each sample has it; else what they state."""
+        return self.confidence_source if SOURCES[self.confidence_source].votes else next(iter(SOURCES))
 
     @property
     def claims_decide(self) -> bool:
@@ -77,11 +97,13 @@ def resolve(
         raise UnknownModel(f"no model {params.model!r:.100}; this server has {manifest.name!r}", "model")
     _check_messages(request, settings)
     _check_permissions(params, settings)
-    _check_availability(params, services)
+    check_availability(params, services)
     _check_floor(params, settings)
     contract = _contract(request, manifest, settings)
     on_doubt = _on_doubt(params, contract, settings)
     granularity = _granularity(params, contract, settings, on_doubt)
+    source = chosen_source(params, contract, granularity, settings, services)
+    signals = wanted(source, params.include_signals, SOURCES, services)
     return ResolvedRequest(
         messages=request.messages,
         field=request.field,
@@ -89,13 +111,15 @@ def resolve(
         granularity=granularity,
         risk_threshold=default_threshold(settings) if params.risk_threshold is None else params.risk_threshold,
         aggregation=_aggregation(params, contract, manifest),
-        confidence_source=_confidence_source(params, contract, granularity),
+        confidence_source=source,
+        signals=signals,
         labels=settings.labels,
         samples=params.samples,
-        selection=params.selection,
+        selection=chosen_selection(params, source, services),
         stopping=params.stopping,
         error_budget=params.error_budget,
-        sampling=_sampling(request, contract, manifest, settings),
+        sampling=replace(_sampling(request, contract, manifest, settings), logprobs=0 if signals.logprobs else None),
+        settles=forcing(settings, manifest) == "tail" and contract.tails is not None,
         schema=request.schema,
         on_doubt=on_doubt,
         template=params.chat_template_kwargs,
@@ -104,6 +128,7 @@ def resolve(
         include_withheld=params.include_withheld,
         include_raw=params.include_raw,
         include_token_values=params.include_token_values,
+        include_signals=params.include_signals,
     )
 
 
@@ -135,9 +160,16 @@ def _roughly(sampling: Sampling, prompt: Prompt, max_model_len: int) -> Sampling
     return replace(sampling, max_tokens=min(sampling.max_tokens, room)) if room > 0 else sampling
 
 
-def forces(settings: Settings, manifest: Manifest) -> bool:
-    """Whether samples are forced into the output form: a model that was not calibrated was not trained to it either."""
-    return settings.force_contract == "always" or (settings.force_contract == "auto" and not manifest.calibrated)
+def forcing(settings: Settings, manifest: Manifest) -> Forced:
+    """What of an output is forced into its form: a model that was not calibrated was not trained to it either."""
+    if settings.force_contract != "auto":
+        return settings.force_contract
+    return "never" if manifest.calibrated else "tail"
+
+
+def trained_wording(settings: Settings, manifest: Manifest) -> bool:
+    """Whether prompts have the wording that models are trained with: for models that were trained, whatever for."""
+    return manifest.was_trained if settings.prompt_wording == "auto" else settings.prompt_wording == "trained"
 
 
 def numbered(sampling: Sampling, i: int) -> Sampling:
@@ -155,15 +187,6 @@ def _check_messages(request: UnresolvedRequest, settings: Settings) -> None:
         raise InvalidRequest(
             f"{length} characters; this server takes at most {settings.max_question_chars}", request.field
         )
-
-
-def _check_availability(params: RequestParams, services: ScoringServices) -> None:
-    if params.confidence_source is not None:
-        source = SOURCES[params.confidence_source]
-        if (reason := source.unavailable(services) or source.refusal(params)) is not None:
-            raise InvalidRequest(reason, "confidence_source")
-    if params.include_token_values and services.critic is None:
-        raise InvalidRequest("token values come from a critic, and none is served", "include_token_values")
 
 
 def _check_permissions(params: RequestParams, settings: Settings) -> None:
@@ -243,21 +266,6 @@ def _aggregation(params: RequestParams, contract: Contract, manifest: Manifest) 
     return params.aggregation or manifest.aggregation
 
 
-def _confidence_source(params: RequestParams, contract: Contract, granularity: Granularity) -> str:
-    default = next(iter(SOURCES))
-    name = params.confidence_source or default
-    if name == default:
-        return default
-    if not contract.states_confidence:
-        raise InvalidRequest(f"the {contract.name} contract decides without a confidence", "confidence_source")
-    if granularity == "claims" and not SOURCES[name].per_claim:
-        raise InvalidRequest(
-            f"{name} is one confidence for the whole answer, not for single claims; use granularity 'response'",
-            "confidence_source",
-        )
-    return name
-
-
 def _sampling(request: UnresolvedRequest, contract: Contract, manifest: Manifest, settings: Settings) -> Sampling:
     default, params = manifest.sampling, request.params
     return Sampling(
@@ -266,7 +274,7 @@ def _sampling(request: UnresolvedRequest, contract: Contract, manifest: Manifest
         top_p=default.top_p if params.top_p is None else params.top_p,
         seed=None if params.seed is None else params.seed % SEEDS,
         shaping=_shaping(params),
-        constraint=contract.pattern if forces(settings, manifest) and not contract.takes_schema else None,
+        constraint=None if contract.takes_schema else constraint_of(contract, forcing(settings, manifest)),
         json_schema=_paired(request),
     )
 

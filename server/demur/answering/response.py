@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue
 
 from demur.answering.confidence import SOURCES
+from demur.answering.settling import Settlement
 from demur.core.answers import (
     Aggregation,
     ClaimDecision,
@@ -69,6 +70,28 @@ class TokenValue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SignalCost:
+    """What one signal took beside the samples: calls to the model, tokens of their prompts, how many of these the
+    engine had in its prefix cache (null where it does not tell), tokens written, and milliseconds waited."""
+
+    calls: int
+    prompt_tokens: int | None
+    cached_tokens: int | None
+    completion_tokens: int | None
+    milliseconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenSignal:
+    """One signal about the answer: `value` in [0, 1], or null with the reason in `missing`. `cost` is null for one that
+    took no further call."""
+
+    value: float | None
+    missing: str | None
+    cost: SignalCost | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SampleGroup:
     """Samples that gave the same answer. `answer` is null where it is withheld, or where the group declined.
 
@@ -91,6 +114,7 @@ class SampleMember:
     group: int | None
     confidence: float | None
     state: ConfidenceStatus
+    settled: Annotated[Settlement | None, Field(exclude_if=lambda settled: settled is None)] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,13 +138,15 @@ class SampleReport:
 class Usage:
     """Tokens of all samples of one answer, the prompt counted once; null where the engine does not count.
 
-    `samples_drawn` came to their end, `samples_aborted` were stopped before.
+    `samples_drawn` came to their end, `samples_aborted` were stopped before. `signal_tokens` were read anew and written
+    by further calls for signals, and are in neither count; absent where there was no such call.
     """
 
     prompt_tokens: int | None
     completion_tokens: int | None
     samples_drawn: int
     samples_aborted: int
+    signal_tokens: Annotated[int | None, Field(exclude_if=lambda tokens: tokens is None)] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,6 +198,17 @@ class Answer:
     ]
     raw: str | None
     token_values: Annotated[tuple[TokenValue, ...] | None, Field(exclude_if=lambda values: values is None)] = None
+    settled: Annotated[
+        Settlement | None,
+        Field(
+            exclude_if=lambda settled: settled is None,
+            description="Only there where the output did not end in a readable answer and its last lines were forced.",
+        ),
+    ] = None
+    signals: Annotated[
+        dict[Annotated[str, KeyOf(SOURCES)], GivenSignal] | None,
+        Field(exclude_if=lambda signals: signals is None, description="What `include_signals` asked for, by name."),
+    ] = None
     samples: SampleReport | None
     usage: Usage
 

@@ -7,10 +7,11 @@ from demur.answering.confidence import Score
 from demur.answering.doubt import checked
 from demur.answering.errors import SampleLost
 from demur.answering.resolve import ResolvedRequest
+from demur.answering.settling import Settlement
 from demur.core.answers import Completion
 from demur.core.parsing import Event
 from demur.core.reader import Reader
-from demur.engine.base import Chunk, FinishReason
+from demur.engine.base import Chunk, FinishReason, TokenLogprob
 
 Ending = Literal["stop", "length"]
 
@@ -27,7 +28,10 @@ class SampleReader:
         self.completion_tokens: int | None = None
         self.chunks = 0
         self.token_ids: list[int] = []
+        self.logprobs: list[TokenLogprob] = []
         self.score: Score | None = None
+        self.settled: Settlement | None = None
+        self._as_read: Completion | None = None
         self._completion: Completion | None = None
 
     @property
@@ -55,14 +59,22 @@ class SampleReader:
         return self._completion
 
     @property
+    def as_read(self) -> Completion:
+        """The same with the confidence that the output states, also where a score took its place."""
+        return self.completion if self._as_read is None else self._as_read
+
+    @property
     def running_confidence(self) -> float | None:
         """Claims: the aggregate of those closed so far."""
         return self._reader.running_confidence
 
-    def take(self, piece: Chunk | Score) -> list[Event]:
+    def take(self, piece: Chunk | Score | Settlement) -> list[Event]:
         """The next chunk, or after the last one the sample's score: nothing of that is shown before the decision."""
         if isinstance(piece, Score):
             self.score = piece
+            return []
+        if isinstance(piece, Settlement):
+            self.settled = piece
             return []
         return self._read(piece)
 
@@ -76,7 +88,7 @@ class SampleReader:
         if self._schema is not None:
             self._completion = checked(self._completion, self._schema)
         if self.score is not None:
-            confidence = self.score.confidence
+            confidence, self._as_read = self.score.signal, self._completion
             self._completion = replace(self._completion, confidence=confidence.value, state=confidence.state)
         return events
 
@@ -88,6 +100,7 @@ class SampleReader:
         self.chunks += 1
         self._raw.append(chunk.text)
         self.token_ids += chunk.token_ids
+        self.logprobs += chunk.logprobs
         self._finish_reason = chunk.finish_reason or self._finish_reason
         self.prompt_tokens = chunk.prompt_tokens or self.prompt_tokens
         self.completion_tokens = chunk.completion_tokens or self.completion_tokens

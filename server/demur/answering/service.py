@@ -17,14 +17,17 @@ from demur.answering.collector import (
     usage_of,
 )
 from demur.answering.confidence import SOURCES, CriticScorer, ScoringServices
+from demur.answering.confidence.signal import tokens_of
 from demur.answering.errors import ContextTooLong, InvalidRequest
 from demur.answering.events import Event, Final, Progress
-from demur.answering.outcome import Outcome
+from demur.answering.outcome import Outcome, decided
 from demur.answering.params import UnresolvedRequest
 from demur.answering.redaction import build_answer, output_is_visible
-from demur.answering.resolve import fit, numbered, resolve
+from demur.answering.resolve import fit, numbered, resolve, trained_wording
 from demur.answering.response import Identity, TokenValue
 from demur.answering.sampler import SampleBatch, draw
+from demur.answering.settling import Settler
+from demur.answering.signals import SignalScores
 from demur.core.contracts import Contract
 from demur.engine.base import (
     Engine,
@@ -69,7 +72,7 @@ class Answerer:
         self.settings = settings
         self.keys = AnswerKeys(grader)
         self._services = ScoringServices(engine, manifest, critic)
-        self._scorers = {name: source.scorer(self._services) for name, source in SOURCES.items()}
+        self._signals = SignalScores(self._services)
         self._clock = clock
 
     @property
@@ -109,10 +112,15 @@ class Answerer:
             async with aclosing(self._collect(active, batch, collector)) as events:
                 async for event in events:
                     yield event
-        outcome = collector.outcome()
+        candidate = collector.candidate()
+        scoring = self._signals.of(candidate, request.signals, batch, f"{answer_id}-{first_sample}")
+        outcome = decided(request, candidate, await active.deadline.bound(scoring))
+        signal_tokens = tokens_of(outcome.signals)
+        active.count_signals(signal_tokens or 0)
         if request.include_token_values and output_is_visible(request, outcome.decision):
             outcome = await active.deadline.bound(self._with_token_values(batch, outcome))
-        answer = build_answer(self._identity(answer_id, request.contract), request, outcome, usage_of(collector))
+        usage = replace(usage_of(collector), signal_tokens=signal_tokens)
+        answer = build_answer(self._identity(answer_id, request.contract), request, outcome, usage)
         saved = tokens_saved_upper_bound(collector, batch.samplings[0].max_tokens)
         yield Final(answer, collector.states, outcome.ending, saved)
 
@@ -143,6 +151,7 @@ class Answerer:
             domain=self.manifest.domain,
             risk_threshold=request.risk_threshold,
             schema=request.schema,
+            trained=trained_wording(self.settings, self.manifest),
         )
         try:
             prompt = await self._prompt(messages, request.template)
@@ -150,7 +159,7 @@ class Answerer:
             raise
         except PromptTooLong as error:
             raise ContextTooLong(str(error), request.field) from error
-        except EngineError as error:  #  or refused by the model's chat template: the caller can change it
+        except EngineError as error:  # refused by the model's chat template: the caller can change it
             raise InvalidRequest(str(error), request.field) from error
         sampling = fit(request, prompt, self.engine.max_model_len)
         if request.max_tokens_asked and sampling.max_tokens < request.sampling.max_tokens:
@@ -158,14 +167,16 @@ class Answerer:
         if prompt.token_ids is not None:
             active.count_prompt(len(prompt.token_ids))
         samplings = [numbered(sampling, first + i) for i in range(request.samples)]
-        return SampleBatch(prompt, samplings, answer_id, first, self._scorers[request.confidence_source], active.span)
+        settler = Settler(request.form) if request.settles else None
+        scorer = self._signals.voting(request)
+        return SampleBatch(prompt, samplings, answer_id, request.form, first, scorer, active.span, settler)
 
     async def _prompt(self, messages: Sequence[Message], template: TemplateArguments | None) -> Prompt:
         return await (self.engine.prepare(messages, template) if template else self.engine.prepare(messages))
 
     async def _with_token_values(self, batch: SampleBatch, outcome: Outcome) -> Outcome:
         """The critic is asked now, unless it was before the decision: it only values what will be seen."""
-        critic = self._scorers["critic"]
+        critic = self._signals.scorers["critic"]
         if not isinstance(critic, CriticScorer) or not isinstance(self.engine, TokenTexts):
             raise EngineError("token values need a critic, and an engine that knows the text of its tokens")
         values = outcome.values or await critic.estimate(batch.prompt, outcome.token_ids, request_id=batch.id)

@@ -11,6 +11,8 @@ Trace = Mapping[str, str]
 FinishReason = Literal["stop", "length", "abort"]
 TemplateArguments = Mapping[str, Any]
 """What a chat template takes besides the messages, such as `enable_thinking`."""
+Resumption = Literal["continued", "asked"]
+"""How a stream goes on with a reply so far: with its own tokens, or in a further turn that asks for the rest."""
 MOST_TOKENS = 10**9
 """A count of tokens beyond it is nonsense, and would spoil metrics and budgets for good."""
 
@@ -25,7 +27,11 @@ class Message(TypedDict):
 @dataclass(frozen=True, slots=True)
 class Sampling:
     """How one sample is drawn. `constraint` is a regular expression the output is forced to match, where the
-    engine can do that. `json_schema` is a JSON Schema that it is forced into instead, written without line breaks."""
+    engine can do that. `json_schema` is a JSON Schema that it is forced into instead, written without line breaks.
+
+    `logprobs` asks for the log-probability of each token, with up to that many of the likeliest tokens beside it; None
+    asks for nothing and costs nothing.
+    """
 
     max_tokens: int
     temperature: float = 1.0
@@ -34,15 +40,56 @@ class Sampling:
     constraint: str | None = None
     json_schema: Mapping[str, Any] | None = None
     shaping: LogitShaping = UNSHAPED
+    logprobs: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TokenLogprob:
+    """One token that was drawn: the UTF-8 bytes that it adds to the text, and its natural log-probability (<= 0).
+
+    It is the model's own, before temperature, nucleus and penalties. A character may be spread over several tokens:
+    where an engine does not tell its bytes apart, the last of them has all and those before it none. `alternatives` are
+    the likeliest tokens at this place as (text, log-probability), the token itself among them.
+    """
+
+    text: bytes
+    logprob: float
+    alternatives: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A reply so far, which the next stream goes on with.
+
+    `text` and `token_ids` are the generator's own, the ids without an end token and empty where the engine tells none;
+    `thought` is what the engine kept apart. The model goes on behind `closing`, which ends a private thought that is
+    still open, and `opening`. An engine that cannot do that asks for `request` in a further turn, and forces the reply
+    to match `request_form` where it can.
+    """
+
+    text: str
+    token_ids: tuple[int, ...] = ()
+    thought: str = ""
+    closing: str = ""
+    opening: str = ""
+    request: str = ""
+    request_form: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """Messages made ready for one engine. `token_ids` is None where the engine does not tokenize here; `template` is
-    then what is passed on for the chat template."""
+    what else the chat template takes.
+
+    With `written` a stream continues that reply. The prefix is the same, so that a prefix cache pays for most of it.
+    `thought_tag` is what a chat template ends with that opens a private thought itself, `<think>`: a stream begins with
+    it, or nobody could tell a thought that was cut off from an answer.
+    """
 
     messages: tuple[Message, ...]
     token_ids: tuple[int, ...] | None = None
+    written: Written | None = None
+    thought_tag: str = ""
     template: TemplateArguments | None = None
 
 
@@ -50,8 +97,12 @@ class Prompt:
 class Chunk:
     """A piece of one sample. The last one carries the finish reason.
 
-    `token_ids` are the generator's own, empty where the engine has none; `prompt_tokens` and `completion_tokens`
-    are totals so far, None where unknown. Raises EngineError for counts that are no whole numbers in [0, 10**9].
+    `token_ids` are the generator's own, empty where the engine has none: a sample that stopped by itself ends with its
+    end token. `prompt_tokens` and `completion_tokens` are totals so far, None where unknown, and `cached_tokens` of the
+    prompt were in a prefix cache; what a reply had before it was continued is in none of them. `logprobs` has one entry
+    for each token, or none where the engine was not asked or does not tell them. `thought` is private thought that the
+    engine keeps apart from the text. `resumed` is on the first chunk of a stream that goes on with a reply; its text is
+    what was put behind that reply. Raises EngineError for counts that are no whole numbers in [0, 10**9].
     """
 
     text: str
@@ -59,9 +110,13 @@ class Chunk:
     finish_reason: FinishReason | None = None
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    logprobs: tuple[TokenLogprob, ...] = ()
+    cached_tokens: int | None = None
+    thought: str = ""
+    resumed: Resumption | None = None
 
     def __post_init__(self) -> None:
-        for count in (self.prompt_tokens, self.completion_tokens):
+        for count in (self.prompt_tokens, self.completion_tokens, self.cached_tokens):
             if count is not None and not (type(count) is int and 0 <= count <= MOST_TOKENS):
                 raise EngineError("the engine counts tokens that cannot be")
 
@@ -135,9 +190,10 @@ class Engine(Protocol):
     def stream(
         self, prompt: Prompt, sampling: Sampling, *, request_id: str, trace: Trace | None = None
     ) -> AsyncGenerator[Chunk, None]:
-        """One sample. Closing the generator, or cancelling the task that reads it, stops the work in the engine.
+        """One sample, or the rest of the one that the prompt has `written`.
 
-        `trace` is passed on to whatever can be traced behind the port.
+        Closing the generator, or cancelling the task that reads it, stops the work in the engine. `trace` is
+        passed on to whatever can be traced behind the port.
 
         Raises EngineDead, EngineRestarting, EngineOverloaded, or EngineError for anything else behind the port.
         """

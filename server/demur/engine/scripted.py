@@ -7,8 +7,10 @@ from collections import deque
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import log
 
+from demur.core.reader import detect_contract, read
 from demur.engine.base import (
     Chunk,
     EngineDead,
@@ -17,14 +19,20 @@ from demur.engine.base import (
     Message,
     Prompt,
     PromptTooLong,
+    Resumption,
     Sampling,
     TemplateArguments,
+    TokenLogprob,
     Trace,
+    Written,
 )
 from demur.engine.demo import demo_answer
 from demur.engine.demo_json import demo_document
+from demur.prompts import asks_if_right
 
 _WORD = re.compile(r"\s*\S+")
+LIKELY = -0.125
+"""The log-probability of a word of which the script says nothing."""
 
 
 class Gate:
@@ -54,7 +62,10 @@ class Script:
     """What one prompt is answered with.
 
     Sample i gets `texts[i % len(texts)]`. `gates` maps a number of chunks to the gate that stands after them.
-    `error` is raised after `error_after` chunks. `delay` is the pause before each chunk in seconds.
+    `error` is raised after `error_after` chunks. `delay` is the pause before each chunk in seconds. `logprobs` maps
+    words to their log-probabilities, for whoever asks; all others have LIKELY. None tells none, as some hosts do.
+    `alternatives` are the likeliest first words with their log-probabilities. `tail` is what a sample that is continued
+    goes on with, in the way that the tail's `resumed` says; without one it just ends.
     """
 
     texts: Sequence[str]
@@ -63,16 +74,35 @@ class Script:
     error: EngineError | None = None
     error_after: int = 0
     delay: float = 0.0
+    logprobs: Mapping[str, float] | None = field(default_factory=dict[str, float])
+    alternatives: Mapping[str, float] = field(default_factory=dict[str, float])
+    tail: "Script | None" = None
+    resumed: Resumption = "continued"
+
+    def logprobs_of(self, words: Sequence[str], *, first: bool, ended: bool) -> tuple[TokenLogprob, ...]:
+        """One for each word, and one for the end."""
+        if self.logprobs is None:
+            return ()
+        alternatives = tuple(self.alternatives.items()) if first else ()
+        found = [
+            TokenLogprob(word.encode(errors="surrogatepass"), self.logprobs.get(word.strip(), LIKELY), alternatives)
+            for word in words
+        ]
+        return tuple([*found, TokenLogprob(b"", LIKELY)] if ended else found)
+
+
+_NO_TAIL = Script([""])
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A sample that was asked for, as the engine saw it."""
+    """A sample that was asked for, as the engine saw it; `written` is the reply that it was to continue."""
 
     request_id: str
     messages: tuple[Message, ...]
     sampling: Sampling
     trace: Trace = field(default_factory=dict[str, str])
+    written: Written | None = None
 
 
 Answers = str | Sequence[str] | Script
@@ -137,17 +167,18 @@ class ScriptedEngine:
         count = sum(len(_WORD.findall(message["content"])) for message in messages)
         if count >= self._max_model_len:
             raise PromptTooLong(count, self._max_model_len)
-        return Prompt(tuple(messages), tuple(range(count)), template)
+        return Prompt(tuple(messages), tuple(range(count)), template=template)
 
     async def stream(
         self, prompt: Prompt, sampling: Sampling, *, request_id: str, trace: Trace | None = None
     ) -> AsyncGenerator[Chunk, None]:
-        self.drawn.append(Drawn(request_id, prompt.messages, sampling, trace or {}))
+        self.drawn.append(Drawn(request_id, prompt.messages, sampling, trace or {}, prompt.written))
         script = self._script(prompt.messages, sampling)
         finished = False
         self.running += 1
         try:
-            async with aclosing(self._play(script, prompt, sampling, request_id)) as chunks:
+            played = self._play if prompt.written is None else self._go_on
+            async with aclosing(played(script, prompt, sampling, request_id)) as chunks:
                 async for chunk in chunks:
                     finished = chunk.finish_reason is not None
                     yield chunk
@@ -183,6 +214,8 @@ class ScriptedEngine:
         return Script([answers] if isinstance(answers, str) else answers)
 
     def _find(self, messages: Sequence[Message], sampling: Sampling) -> Answers:
+        if asks_if_right(messages) and self._source is demo_answer:
+            return _judged(messages[-2]["content"])
         if callable(self._source) and not (self._source is demo_answer and sampling.json_schema is not None):
             return self._source(messages)
         asked = messages[-1]["content"]
@@ -200,7 +233,7 @@ class ScriptedEngine:
         if cut:
             found = found[: sampling.max_tokens]
             text = text[: found[-1].end()]
-        ids, word_ends = [token_of(word[0]) for word in found], [word.end() for word in found]
+        written, word_ends = [word[0] for word in found], [word.end() for word in found]
         chunks, shown, tokens = list(self._chunker(text)) or [""], 0, 0
         ending: FinishReason | None = "length" if cut else script.finish_reason
         for i, piece in enumerate(chunks):
@@ -208,9 +241,33 @@ class ScriptedEngine:
             shown += len(piece)
             last = i == len(chunks) - 1 and script.error is None
             before, tokens = tokens, bisect_right(word_ends, shown)
-            written = [*ids[before:tokens], *([END] if last and ending == "stop" else [])]
-            yield Chunk(piece, tuple(written), ending if last else None, len(prompt.token_ids or ()), tokens)
+            new, ended = written[before:tokens], last and ending == "stop"
+            told = () if sampling.logprobs is None else script.logprobs_of(new, first=before == 0, ended=ended)
+            yield Chunk(
+                piece,
+                (*map(token_of, new), *([END] if ended else [])),
+                ending if last else None,
+                prompt_tokens=len(prompt.token_ids or ()),
+                completion_tokens=tokens,
+                logprobs=told,
+            )
         await self._pace(script, max(len(chunks), script.error_after))
+
+    async def _go_on(
+        self, script: Script, prompt: Prompt, sampling: Sampling, request_id: str
+    ) -> AsyncGenerator[Chunk, None]:
+        """The tail, behind what was put after the reply so far."""
+        tail, written = script.tail or _NO_TAIL, prompt.written or Written("")
+        opening = written.closing + (written.opening if tail.resumed == "continued" else "\n")
+        ids = [token_of(word) for word in _WORD.findall(opening)]
+        first = Chunk(opening, tuple(ids), None, len(prompt.token_ids or ()), len(ids), resumed=tail.resumed)
+        room = replace(sampling, max_tokens=max(sampling.max_tokens - len(ids), 1))
+        async with aclosing(self._play(tail, prompt, room, request_id)) as chunks:
+            async for chunk in chunks:
+                if first is not None:
+                    yield first
+                    first = None
+                yield replace(chunk, completion_tokens=len(ids) + (chunk.completion_tokens or 0))
 
     async def _pace(self, script: Script, chunks_out: int) -> None:
         """Wait as the script says, then raise what it says."""
@@ -236,6 +293,13 @@ class ScriptedEngine:
             await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         finally:
             self._waiting.discard(dead)
+
+
+def _judged(output: str) -> Script:
+    """The demo thinks as well of its answers as it says."""
+    stated = read(output, detect_contract(output)).confidence
+    p = min(max(0.5 if stated is None else stated, 0.01), 0.99)
+    return Script(["Yes" if p >= 0.5 else "No"], alternatives={"Yes": log(p), "No": log(1 - p)})
 
 
 def _wake(waiter: asyncio.Future[None]) -> None:

@@ -8,8 +8,19 @@ from demur.core.contracts.claims import CLAIMS
 from demur.core.contracts.explicit_risk import EXPLICIT_RISK
 from demur.core.contracts.fields import FIELDS
 from demur.core.contracts.response import RESPONSE
+from demur.core.contracts.tails import Draft, Tail
 
-__all__ = ["ALL_CONTRACTS", "CONTRACTS", "SCHEMA_CONTRACTS", "Contract", "DecisionRule", "Solution", "Step"]
+__all__ = [
+    "ALL_CONTRACTS",
+    "CONTRACTS",
+    "SCHEMA_CONTRACTS",
+    "Contract",
+    "DecisionRule",
+    "Draft",
+    "Solution",
+    "Step",
+    "Tail",
+]
 
 CONTRACTS: dict[str, Contract] = {contract.name: contract for contract in (RESPONSE, CLAIMS, EXPLICIT_RISK)}
 """By name, as requests, manifests and command lines spell it; the default first."""

@@ -28,7 +28,8 @@ class Output:
     """One reply, read. `confidence` is None unless `state` is "value".
 
     `stated` is what the model itself wrote, which is another number where a critic gives the confidence. `raw` is the
-    model's text where it is known.
+    model's text where it is known. `settled` is how a server got last lines that the model had not written readably: it
+    "continued" the reply, or "asked" for them.
     """
 
     answer: str | None
@@ -41,6 +42,7 @@ class Output:
     raw: str | None = None
     tokens: int = 0
     stated: float | None = None
+    settled: str | None = None
 
 
 class BadReply(Exception):
