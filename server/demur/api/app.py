@@ -25,6 +25,7 @@ from demur.api.context import Context
 from demur.api.errors import ApiError, error_response
 from demur.api.health import EngineHealth
 from demur.api.middleware import RequestMiddleware
+from demur.api.responses import routes as responses
 from demur.api.streams import cancel
 from demur.engine.base import Engine, EngineError
 from demur.engine.critic import Critic
@@ -103,7 +104,7 @@ def create_app(
     )
     app.state.context = context
     shown = [Security(HTTPBearer(auto_error=False))] if settings.guarded else []
-    for routes in (answers, chat, models):
+    for routes in (answers, chat, responses, models):
         app.include_router(routes.router, dependencies=shown)
     app.include_router(operations.router)
     docs.add_docs(app)

@@ -120,7 +120,7 @@ Messages = Annotated[list[ChatMessage], Field(min_length=1, max_length=MAX_MESSA
 _RETURNS = ("tool", "function")
 
 
-def conversation(messages: Sequence[ChatMessage]) -> tuple[Message, ...]:
+def conversation(messages: Sequence[ChatMessage], field: str = "messages") -> tuple[Message, ...]:
     """What the engine gets: turns of system, user and assistant alone, which every chat template knows.
 
     What a tool returned is told as a turn of the user's, joined with what the user says next. At the end of a
@@ -128,7 +128,7 @@ def conversation(messages: Sequence[ChatMessage]) -> tuple[Message, ...]:
     InvalidRequest unless the last message is the user's or a tool's.
     """
     if messages[-1].role not in ("user", *_RETURNS):
-        raise InvalidRequest("the last message has to be the user's, or what a tool returned", "messages")
+        raise InvalidRequest("the last message has to be the user's, or what a tool returned", field)
     names = {call.id: call.function.name for message in messages for call in message.tool_calls or [] if call.id}
     turns: list[Message] = []
     after_tool = False

@@ -77,13 +77,13 @@ def completion(chat_id: str, created: int, finals: Sequence[Final], style: Style
 
 def chunks(chat_id: str, created: int, index: int, final: Final, style: Style) -> Iterator[ChatChunk]:
     """One choice of a streamed reply; its last chunk has the finish reason and the whole answer."""
-    message, answer = _message(final.answer, style), final.answer
-    deltas = [ChatDelta(role="assistant", content=None if message.tool_calls else "")]
-    deltas += [ChatDelta(content=line) for line in (message.content or "").splitlines(keepends=True)]
-    deltas += [ChatDelta(refusal=message.refusal)] if message.refusal is not None else []
-    deltas += [ChatDelta(tool_calls=[call.model_copy(update={"index": 0})]) for call in message.tool_calls or []]
+    said, answer = message(final.answer, style), final.answer
+    deltas = [ChatDelta(role="assistant", content=None if said.tool_calls else "")]
+    deltas += [ChatDelta(content=line) for line in (said.content or "").splitlines(keepends=True)]
+    deltas += [ChatDelta(refusal=said.refusal)] if said.refusal is not None else []
+    deltas += [ChatDelta(tool_calls=[call.model_copy(update={"index": 0})]) for call in said.tool_calls or []]
     choices = [ChunkChoice(index=index, delta=delta) for delta in deltas]
-    reason = _finish_reason(final, message, style)
+    reason = _finish_reason(final, said, style)
     choices.append(ChunkChoice(index=index, delta=ChatDelta(), finish_reason=reason, demur=answer))
     for choice in choices:
         yield ChatChunk(id=chat_id, created=created, model=answer.model, choices=[choice])
@@ -101,11 +101,12 @@ def usage(finals: Sequence[Final]) -> ChatUsage:
 
 
 def _choice(index: int, final: Final, style: Style) -> Choice:
-    message = _message(final.answer, style)
-    return Choice(index=index, message=message, finish_reason=_finish_reason(final, message, style), demur=final.answer)
+    said = message(final.answer, style)
+    return Choice(index=index, message=said, finish_reason=_finish_reason(final, said, style), demur=final.answer)
 
 
-def _message(answer: Answer, style: Style) -> ChatReplyMessage:
+def message(answer: Answer, style: Style) -> ChatReplyMessage:
+    """The one message that an answer or an abstention is."""
     if answer.decision == "abstain":
         sentence, refused = abstention(answer), style.abstain_as != "content"
         return ChatReplyMessage(content=None if refused else sentence, refusal=sentence if refused else None)

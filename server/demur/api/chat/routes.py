@@ -8,7 +8,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Coroutine, Sequence
 from contextlib import aclosing
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from fastapi import APIRouter, Request, Response
 
@@ -16,7 +16,8 @@ from demur.answering import Answer, Final, new_id
 from demur.answering.errors import InvalidRequest
 from demur.api.auth import KeyedRoute
 from demur.api.chat import render
-from demur.api.chat.schemas import ChatCompletion, ChatRequest
+from demur.api.chat.forms import Form
+from demur.api.chat.schemas import AbstainAs, ChatCompletion, ChatRequest
 from demur.api.context import Context, Shared, notice_headers
 from demur.api.errors import ApiError, ErrorReply
 from demur.api.openapi import errors, streamed
@@ -112,7 +113,18 @@ class Chat:
         return self._context.answerer.answer(self._active, answer_id=new_id("ans"), first_sample=choice * self._samples)
 
 
-def style_of(asked: ChatRequest, settings: Settings) -> render.Style:
+class Styled(Protocol):
+    """A request that says how its replies should look."""
+
+    @property
+    def form(self) -> Form | None: ...
+    @property
+    def stops(self) -> Sequence[str]: ...
+    @property
+    def abstain_as(self) -> AbstainAs | None: ...
+
+
+def style_of(asked: Styled, settings: Settings) -> render.Style:
     """How the caller, or else the caller's key or the operator, wants replies."""
     form = asked.form
     default = "content" if form is None else "refusal"

@@ -119,12 +119,10 @@ class _Wrapping:
         required = names_in(schema.get("required", []), (*at, "required"))
         more = schema.get("additionalProperties", True)
         wrapped = {name: self._wrap(each, (*at, "properties", name)) for name, each in properties.items()}
-        for name in required:
-            if name not in wrapped and more is False:
+        for name in (name for name in required if name not in wrapped):
+            if more is False:
                 raise SchemaError(f"{name!r:.60} is required and not allowed", at)
-            wrapped.setdefault(
-                name, self._wrap(more, (*at, "additionalProperties")) if more is not True else self._anything()
-            )
+            wrapped[name] = self._wrap(more, (*at, "additionalProperties"))
         form: dict[str, Any] = {"type": "object", "properties": wrapped, "required": required}
         closed = more is False or (more is True and bool(wrapped))
         return form | {"additionalProperties": False if closed else self._wrap(more, (*at, "additionalProperties"))}
