@@ -219,7 +219,7 @@ class ScriptedEngine:
         if callable(self._source) and not (self._source is demo_answer and sampling.json_schema is not None):
             return self._source(messages)
         asked = messages[-1]["content"]
-        scripts = {} if callable(self._source) else self._source
+        scripts = dict[str, Answers]() if callable(self._source) else self._source
         if fitting := [piece for piece in scripts if piece in asked]:
             return scripts[max(fitting, key=len)]
         return demo_answer(messages) if sampling.json_schema is None else demo_document(sampling.json_schema, asked)

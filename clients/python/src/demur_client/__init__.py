@@ -9,6 +9,7 @@ from .batch import Failure
 from .client import AnswerStream, Client
 from .errors import (
     AuthenticationError,
+    ClientClosedError,
     ConnectionFailedError,
     DemurError,
     InvalidRequestError,
@@ -32,9 +33,11 @@ from .events import (
     SampleEvent,
     Transcript,
 )
+from .models import Model
+from .raw import RawReply
 from .request import DEFAULT_BASE_URL, Options, Question
 from .retrying import NO_RETRY, RetryPolicy
-from .values import Claim, Content, Group, Member, Message, Samples, Usage
+from .values import Claim, Content, Field, Group, Member, Message, Samples, Usage
 from .version import __version__
 
 __all__ = [
@@ -49,22 +52,26 @@ __all__ = [
     "Claim",
     "ClaimEvent",
     "Client",
+    "ClientClosedError",
     "ConnectionFailedError",
     "Content",
     "DeltaEvent",
     "DemurError",
     "Event",
     "Failure",
+    "Field",
     "Group",
     "InvalidRequestError",
     "Member",
     "Message",
+    "Model",
     "NotFoundError",
     "Options",
     "PermissionDeniedError",
     "ProgressEvent",
     "Question",
     "RateLimitError",
+    "RawReply",
     "RedecideError",
     "ReplyError",
     "RequestTimeoutError",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, cast
 
 from . import notebook, rethreshold, wording
@@ -19,6 +19,10 @@ class Answer(AnswerValues):
     granularity claims or a threshold of 0) and the output then holds no answer, as when it was cut off: what was
     shown stays. `withheld` holds all that was read if the caller asked with `include_withheld=True` and the operator
     allows it. `created` is in seconds since 1970.
+
+    `fields` is None unless a schema was asked with; then `parsed` is the JSON of the answer, an instance of the model
+    where the schema was a pydantic model, and None after an abstention. `request_id` finds the request in the server's
+    log.
     """
 
     def at(self, risk_threshold: float) -> Answer:
@@ -33,7 +37,14 @@ class Answer(AnswerValues):
     def to_dict(self) -> dict[str, Any]:
         """The reply as JSON values, in the shape it has on the wire."""
         shown = self.contract == "claims" and self.text is not None
-        fields = _jsonable(asdict(self))
+        fields = _jsonable(asdict(replace(self, parsed=None)))
+        for name in ("parsed", "request_id"):
+            del fields[name]
+        if fields["fields"] is None:
+            del fields["fields"]
+        for each in fields.get("fields", []):
+            if each["agreement"] is None:
+                del each["agreement"]
         withheld = fields["withheld"]
         if withheld and self.contract != "claims":
             withheld["claims"] = None

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar, cast
 
 import httpx
 
+from . import structured
 from .answers import Answer
 from .errors import ReplyError
 from .failures import request_id
-from .values import Claim, Content, Group, Member, Samples, Usage
+from .values import Claim, Content, Field, Group, Member, Samples, Usage
 
 T = TypeVar("T")
 _HUGE = 2**1000
@@ -44,6 +47,10 @@ class Fields:
             raise ReplyError(f"{self._at(name)} in the server's reply is no {kind.__name__}: {value!r:.80}")
         return cast(T, value)
 
+    def any(self, name: str) -> Any:
+        """The field as it is, None where it is absent."""
+        return self._values.get(name)
+
     def inner(self, name: str) -> Fields | None:
         """An object inside this one, None where it is absent or null."""
         value = self._values.get(name)
@@ -65,10 +72,20 @@ class Fields:
         return f"{self._path}.{name}" if self._path else name
 
 
-def from_response(response: httpx.Response) -> Answer:
+def from_response(response: httpx.Response, schema: Any = None) -> Answer:
     """The answer in a success that has been read. Raises ReplyError, with the reply as its body."""
+    found = replace(_read(response, answer), request_id=request_id(response))
+    return found if schema is None else structured.parsed(found, schema)
+
+
+def fields_of(response: httpx.Response) -> Fields:
+    """The object in a success that has been read. Raises ReplyError."""
+    return _read(response, lambda fields: fields)
+
+
+def _read(response: httpx.Response, reader: Callable[[Fields], T]) -> T:
     try:
-        return answer(Fields(json.loads(response.content)))
+        return reader(Fields(json.loads(response.content)))
     except (ValueError, RecursionError):
         message = "the server's reply is no JSON: is this the address of a demur server?"
     except ReplyError as error:
@@ -80,6 +97,7 @@ def answer(fields: Fields) -> Answer:
     """The reply to a question."""
     withheld = fields.inner("withheld")
     sampled = fields.inner("samples")
+    listed = fields.maybe("fields", list)
     return Answer(
         id=fields.get("id", str),
         created=fields.get("created", int),
@@ -100,6 +118,20 @@ def answer(fields: Fields) -> Answer:
         raw=fields.maybe("raw", str),
         samples=_samples(sampled) if sampled else None,
         usage=_usage(fields.inner("usage") or Fields({})),
+        fields=None if listed is None else tuple(field(each) for each in fields.each("fields")),
+        parsed=None if listed is None else structured.loaded(fields.maybe("answer", str)),
+    )
+
+
+def field(fields: Fields) -> Field:
+    """One value of a structured answer."""
+    return Field(
+        path=fields.get("path", str),
+        value=fields.any("value"),
+        confidence=fields.maybe("confidence", float),
+        decision=cast(Any, fields.get("decision", str)),
+        explanation=fields.maybe("explanation", str) or "",
+        agreement=fields.maybe("agreement", float),
     )
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, TypedDict
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypedDict
 
-Contract = Literal["response", "claims", "explicit_risk"]
+Contract = Literal["response", "claims", "explicit_risk", "fields"]
+OnDoubt = Literal["keep", "null", "abstain"]
 Granularity = Literal["response", "claims"]
 Decision = Literal["answer", "abstain"]
 ClaimDecision = Literal["assert", "highlight"]
@@ -42,6 +43,27 @@ class Claim:
     @property
     def highlighted(self) -> bool:
         """Whether the claim is below the risk threshold."""
+        return self.decision == "highlight"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One plain value of a structured answer. `path` is a JSON Pointer (RFC 6901) into it.
+
+    `value` is None where it is withheld or was emptied. `confidence` is in [0, 1]. `agreement` is the share of several
+    samples that have the same value at this path. `decision` is "highlight" below the risk threshold.
+    """
+
+    path: str
+    value: Any
+    confidence: float | None
+    decision: ClaimDecision
+    explanation: str = ""
+    agreement: float | None = None
+
+    @property
+    def highlighted(self) -> bool:
+        """Whether the value is below the risk threshold."""
         return self.decision == "highlight"
 
 
@@ -122,6 +144,9 @@ class AnswerValues:
     raw: str | None
     samples: Samples | None
     usage: Usage
+    fields: tuple[Field, ...] | None = None
+    parsed: Any = field(default=None, compare=False)
+    request_id: str | None = field(default=None, compare=False)
 
     def __bool__(self) -> bool:
         return self.decision == "answer"

@@ -87,19 +87,24 @@ class _Reply:
         ):
             async for event in events:
                 final = self._decided(event) if isinstance(event, Final) else None
-                told = [] if begun else list(self._rendering.begun())
+                for name, data in () if begun else self._rendering.begun():
+                    yield _frame(name, data)
                 begun = True
-                for name, data in [*told, *(self._rendering.ended(final) if final else [])]:
-                    yield frame(json.dumps(data, ensure_ascii=False), name)
+                for name, data in () if final is None else self._rendering.ended(final):
+                    yield _frame(name, data)
 
     def error_frame(self, error: Exception) -> bytes:
         """How a stream that began ends when something fails."""
         body = self._context.fail(self._request, error).body(self._request.state.request_id, self._request.url.path)
         name, data = self._rendering.error(body.code or body.type, body.message, body.param)
-        return frame(json.dumps(data, ensure_ascii=False), name)
+        return _frame(name, data)
 
     def _decided(self, final: Final) -> Final:
         self._context.record(self._request, final)
         if self._style.abstain_as == "error" and final.answer.decision == "abstain":
             raise abstained(final.answer)
         return final
+
+
+def _frame(name: str, data: dict[str, Any]) -> bytes:
+    return frame(json.dumps(data, ensure_ascii=False), name)

@@ -44,6 +44,6 @@ def _mark(branch: object, definitions: Definitions) -> _Mark:
 
 def _literals(schema: Any) -> frozenset[str]:
     """What a property may be, where it is one of few; nothing where that is not said."""
-    said = {} if isinstance(schema, bool) else mapping(schema, ())
-    listed = [said["const"]] if "const" in said else sequence(said["enum"], ()) if "enum" in said else []
+    said = dict[str, Any]() if isinstance(schema, bool) else mapping(schema, ())
+    listed = [said["const"]] if "const" in said else sequence(said["enum"], ()) if "enum" in said else list[Any]()
     return frozenset(map(repr, listed))

@@ -3,7 +3,7 @@
 import json
 
 from demur.core.aggregation import aggregate
-from demur.core.answers import Completion
+from demur.core.answers import Aggregation, Completion
 from demur.core.fields import Unreadable, read_document
 from demur.core.parsing.events import Event
 from demur.core.parsing.lexer import Token
@@ -14,7 +14,7 @@ class FieldsReader:
     """Keeps the whole output and reads it at its end. The completion's answer is the caller's JSON on one line."""
 
     def __init__(self, settings: ParserSettings) -> None:
-        self._aggregation = settings.aggregation
+        self._aggregation: Aggregation = settings.aggregation
         self._written: list[str] = []
 
     @property
