@@ -148,6 +148,15 @@ def test_a_json_schema_as_the_schema(use: Any, structured: Any, reply: Any) -> N
     assert use(network, lambda client: client.answer("q")).parsed is None
 
 
+def test_signals(use: Any, reply: Any) -> None:
+    told = {"agreement": {"value": 0.75, "missing": None}, "p_true": {"value": None, "missing": "no tokens"}}
+    network = Network(httpx.Response(200, json=reply(signals=told)))
+    answer = use(network, lambda client: client.answer("q", include_signals=["agreement", "p_true"]))
+    assert (answer.signals["agreement"].value, answer.signals["p_true"].missing) == (0.75, "no tokens")
+    assert answer.to_dict()["signals"] == told
+    assert json.loads(network.requests[0].content)["include_signals"] == ["agreement", "p_true"]
+
+
 def test_a_stream_with_a_schema(use: Any, structured: Any) -> None:
     body = f"event: answer\ndata: {json.dumps(structured)}\n\n"
     network = Network(httpx.Response(200, text=body, headers={"content-type": "text/event-stream"}))

@@ -50,10 +50,11 @@ def _join_parts(content: object) -> object:
 
 
 def _text_of(part: Any) -> str:
-    named = _TEXT_PARTS.get(str(part.get("type"))) if isinstance(part, dict) else None
+    fields = cast("dict[str, Any]", part) if isinstance(part, dict) else {}
+    named = _TEXT_PARTS.get(str(fields.get("type")))
     if named is None:
         raise ValueError("only text parts are taken: {'type': 'text', 'text': '...'}")
-    if not isinstance(text := part.get(named), str):
+    if not isinstance(text := fields.get(named), str):
         raise ValueError("the text of a part has to be a string")
     return text
 

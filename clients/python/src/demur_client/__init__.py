@@ -37,7 +37,7 @@ from .models import Model
 from .raw import RawReply
 from .request import DEFAULT_BASE_URL, Options, Question
 from .retrying import NO_RETRY, RetryPolicy
-from .values import Claim, Content, Field, Group, Member, Message, Samples, Usage
+from .values import Claim, Content, Field, Group, Member, Message, Samples, Signal, Usage
 from .version import __version__
 
 __all__ = [
@@ -80,6 +80,7 @@ __all__ = [
     "SampleEvent",
     "Samples",
     "ServerError",
+    "Signal",
     "StatusError",
     "StreamError",
     "Transcript",

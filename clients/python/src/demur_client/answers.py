@@ -20,9 +20,9 @@ class Answer(AnswerValues):
     shown stays. `withheld` holds all that was read if the caller asked with `include_withheld=True` and the operator
     allows it. `created` is in seconds since 1970.
 
-    `fields` is None unless a schema was asked with; then `parsed` is the JSON of the answer, an instance of the model
-    where the schema was a pydantic model, and None after an abstention. `request_id` finds the request in the server's
-    log.
+    `signals` is None unless `include_signals` asked for some. `fields` is None unless a schema was asked with; then
+    `parsed` is the JSON of the answer, an instance of the model where the schema was a pydantic model, and None after
+    an abstention. `request_id` finds the request in the server's log.
     """
 
     def at(self, risk_threshold: float) -> Answer:
@@ -40,8 +40,9 @@ class Answer(AnswerValues):
         fields = _jsonable(asdict(replace(self, parsed=None)))
         for name in ("parsed", "request_id"):
             del fields[name]
-        if fields["fields"] is None:
-            del fields["fields"]
+        for name in ("fields", "signals"):
+            if fields[name] is None:
+                del fields[name]
         for each in fields.get("fields", []):
             if each["agreement"] is None:
                 del each["agreement"]

@@ -14,7 +14,7 @@ from . import structured
 from .answers import Answer
 from .errors import ReplyError
 from .failures import request_id
-from .values import Claim, Content, Field, Group, Member, Samples, Usage
+from .values import Claim, Content, Field, Group, Member, Samples, Signal, Usage
 
 T = TypeVar("T")
 _HUGE = 2**1000
@@ -46,6 +46,11 @@ class Fields:
         if type(value) is not kind or _infinite(value):
             raise ReplyError(f"{self._at(name)} in the server's reply is no {kind.__name__}: {value!r:.80}")
         return cast(T, value)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What there is, null or not."""
+        return tuple(self._values)
 
     def any(self, name: str) -> Any:
         """The field as it is, None where it is absent."""
@@ -97,7 +102,7 @@ def answer(fields: Fields) -> Answer:
     """The reply to a question."""
     withheld = fields.inner("withheld")
     sampled = fields.inner("samples")
-    listed = fields.maybe("fields", list)
+    structured_answer = fields.any("fields") is not None
     return Answer(
         id=fields.get("id", str),
         created=fields.get("created", int),
@@ -118,9 +123,15 @@ def answer(fields: Fields) -> Answer:
         raw=fields.maybe("raw", str),
         samples=_samples(sampled) if sampled else None,
         usage=_usage(fields.inner("usage") or Fields({})),
-        fields=None if listed is None else tuple(field(each) for each in fields.each("fields")),
-        parsed=None if listed is None else structured.loaded(fields.maybe("answer", str)),
+        fields=None if not structured_answer else tuple(field(each) for each in fields.each("fields")),
+        signals=_signals(told) if (told := fields.inner("signals")) else None,
+        parsed=None if not structured_answer else structured.loaded(fields.maybe("answer", str)),
     )
+
+
+def _signals(fields: Fields) -> dict[str, Signal]:
+    named = {name: fields.inner(name) or Fields({}) for name in fields.names}
+    return {name: Signal(each.maybe("value", float), each.maybe("missing", str)) for name, each in named.items()}
 
 
 def field(fields: Fields) -> Field:

@@ -68,6 +68,7 @@ class Options(TypedDict, total=False):
     include_withheld: bool
     include_raw: bool
     include_token_values: bool
+    include_signals: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)

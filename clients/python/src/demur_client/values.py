@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypedDict
 
@@ -65,6 +66,14 @@ class Field:
     def highlighted(self) -> bool:
         """Whether the value is below the risk threshold."""
         return self.decision == "highlight"
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """One signal about an answer: a number in [0, 1], or None with the reason in `missing`."""
+
+    value: float | None
+    missing: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +154,7 @@ class AnswerValues:
     samples: Samples | None
     usage: Usage
     fields: tuple[Field, ...] | None = None
+    signals: Mapping[str, Signal] | None = None
     parsed: Any = field(default=None, compare=False)
     request_id: str | None = field(default=None, compare=False)
 

@@ -77,7 +77,7 @@ class Rendering:
             **asked,
             "tools": asked["tools"] or [],
             "tool_choice": asked["tool_choice"] or "auto",
-            "text": {"format": {"type": "text"}} | {name: v for name, v in (asked["text"] or {}).items() if v},
+            "text": {"format": {"type": "text"}} | _said_of(asked["text"]),
             "metadata": asked["metadata"] or {},
         }
 
@@ -100,7 +100,7 @@ class Rendering:
         kind, field = ("refusal", "refusal") if refused else ("output_text", "text")
         at = {"item_id": item["id"], "output_index": 0, "content_index": 0}
         noted: Json = {} if refused else {"logprobs": []}
-        begun = {**item, "status": "in_progress", "content": []}
+        begun: Json = {**item, "status": "in_progress", "content": []}
         yield self._event("response.output_item.added", output_index=0, item=begun)
         yield self._event("response.content_part.added", **at, part={**part, field: ""})
         for line in part[field].splitlines(keepends=True):
@@ -124,3 +124,8 @@ class Rendering:
 
 
 _ECHOED = {"instructions", "max_output_tokens", "temperature", "top_p", "tools", "tool_choice", "text", "metadata"}
+
+
+def _said_of(options: Json | None) -> Json:
+    """The options that were given."""
+    return {name: value for name, value in (options or {}).items() if value is not None}
