@@ -3,9 +3,9 @@ PYTHON ?= python3.11
 SET ?= cpu
 ARGS ?=
 
-FAST := not vllm and not training and not browser and not operations
+FAST := not vllm and not training and not browser and not operations and not ecosystem
 
-.PHONY: requirements base-digest sbom help serve test check lint types docs fast slow bench soak e2e-smoke train-embedded calibrate-embedded evaluate-embedded setup-dev clean
+.PHONY: requirements base-digest sbom help serve test check lint types docs fast slow bench soak e2e-smoke train-embedded calibrate-embedded evaluate-embedded ecosystem setup-dev clean
 
 help: ## list the commands
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -42,6 +42,12 @@ slow: setup-dev
 	.venv/bin/pytest -m training $(ARGS)
 	.venv/bin/pytest -m browser $(ARGS)
 	.venv/bin/pytest -m operations $(ARGS)
+	@scripts/setup-ecosystem
+	.venv/bin/pytest -m "ecosystem and not more_clients" $(ARGS)
+
+ecosystem: setup-dev ## today's clients against the server: those of `make test`, and more
+	@scripts/setup-ecosystem
+	.venv/bin/pytest -m ecosystem $(ARGS)
 
 bench: setup-dev ## measure: our server against bare vLLM, the reader, selection, metrics
 	.venv/bin/python -m bench $(ARGS)
@@ -77,4 +83,4 @@ sbom: ## dist/sbom-SET.json, a CycloneDX list of what a set installs; SET=gpu
 	    --output-reproducible --output-file dist/sbom-$(SET).json requirements/$(SET).txt
 
 clean: ## remove the environment and what tools left behind
-	rm -rf .venv .pytest_cache .ruff_cache .hypothesis site
+	rm -rf .venv .ecosystem .pytest_cache .ruff_cache .hypothesis site

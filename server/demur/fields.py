@@ -29,17 +29,22 @@ Count = Annotated[int, Field(ge=1, le=LARGEST_COUNT)]
 Name = Annotated[str, Field(max_length=LONGEST_NAME)]
 
 
-def _few_entries(given: object) -> object:
-    """Counted before the entries are looked at: each wrong one would be an error of its own."""
-    if isinstance(given, dict) and len(given) > MAX_ENTRIES:
-        raise ValueError(f"at most {MAX_ENTRIES} entries, not {len(given)}")
-    return given
+class AtMost(BeforeValidator):
+    """Bounds a mapping before its entries are looked at: each wrong one would be an error of its own."""
+
+    def __init__(self, entries: int) -> None:
+        def few(given: object) -> object:
+            if isinstance(given, dict) and len(given) > entries:
+                raise ValueError(f"at most {entries} entries, not {len(given)}")
+            return given
+
+        super().__init__(few)
 
 
 Strings = Annotated[
     dict[Annotated[str, Field(max_length=LONGEST_KEY)], Annotated[str, Field(max_length=LONGEST_VALUE)]],
     Field(max_length=MAX_ENTRIES),
-    BeforeValidator(_few_entries),
+    AtMost(MAX_ENTRIES),
 ]
 
 
@@ -108,6 +113,7 @@ class BoundedModel(BaseModel):
         """Without all unknown fields but the first: a hundred thousand would be as many errors."""
         if not isinstance(given, dict):
             return given
-        known = {name: given[name] for name in cls.model_fields if name in given}
-        unknown = next((name for name in given if name not in cls.model_fields), None)
+        names = {field.alias or name for name, field in cls.model_fields.items()}
+        known = {name: value for name, value in given.items() if name in names}
+        unknown = next((name for name in given if name not in names), None)
         return known if unknown is None else known | {unknown: given[unknown]}

@@ -7,11 +7,12 @@ and packed training pay for it once.
 """
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from demur.core.answers import ContractName
-from demur.core.contracts import CONTRACTS
+from demur.core.contracts import ALL_CONTRACTS
 from demur.engine.base import Message
 
 Domain = Literal["maths", "general"]
@@ -31,7 +32,7 @@ IS_IT_RIGHT = "Check the answer you have just given. Is it right? Reply with one
 
 def template_of(contract: ContractName, *, trained: bool = True) -> str:
     """The wording under a contract: the one that models are trained with, or the one for a model that was not."""
-    described = CONTRACTS[contract]
+    described = ALL_CONTRACTS[contract]
     return described.template if trained else described.untrained_template or described.template
 
 
@@ -42,18 +43,23 @@ def wrap(
     domain: Domain = "general",
     risk_threshold: float | None = None,
     trained: bool = True,
+    schema: Mapping[str, Any] | None = None,
 ) -> str:
-    """The user message that asks `question` under a contract, one of `CONTRACTS`.
+    """The user message that asks `question` under a contract, one of `ALL_CONTRACTS`.
 
     Some contracts state the risk threshold t in [0, 1] and the penalty t/(1-t) (arXiv:2512.19920, section 3.2.1).
-    Raises ValueError when such a contract gets no `risk_threshold`.
+    Raises ValueError when such a contract gets no `risk_threshold`, or one that takes a JSON Schema no `schema`.
     """
-    described = CONTRACTS[contract]
+    described = ALL_CONTRACTS[contract]
     fields = {"task": _TASK[domain], "question": question}
     if described.states_threshold:
         if risk_threshold is None:
             raise ValueError(f"the {contract} contract states the risk threshold in its prompt: give one")
         fields |= {"percent": f"{100 * risk_threshold:.4g}", "penalty": _penalty(risk_threshold)}
+    if described.takes_schema:
+        if schema is None:
+            raise ValueError(f"the {contract} contract shows the model a schema: give one")
+        fields["schema"] = json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
     return template_of(contract, trained=trained).format_map(fields)
 
 
@@ -69,6 +75,7 @@ def messages(
     domain: Domain = "general",
     risk_threshold: float | None = None,
     trained: bool = True,
+    schema: Mapping[str, Any] | None = None,
 ) -> list[Message]:
     """Chat messages for one question or one conversation; its last message has to be the user's.
 
@@ -77,7 +84,8 @@ def messages(
     turns = [Message(role="user", content=question)] if isinstance(question, str) else list(question)
     if not turns or turns[-1]["role"] != "user":
         raise ValueError("the last message has to be the user's: the contract is put around it")
-    asked = wrap(turns[-1]["content"], contract, domain=domain, risk_threshold=risk_threshold, trained=trained)
+    fields: dict[str, Any] = {"domain": domain, "risk_threshold": risk_threshold, "trained": trained, "schema": schema}
+    asked = wrap(turns[-1]["content"], contract, **fields)
     return [*turns[:-1], Message(role="user", content=asked)]
 
 

@@ -2,6 +2,7 @@
 
 import ipaddress
 import json
+import re
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -115,6 +116,16 @@ class Settings(BaseSettings):
         description="Names in the Host header, with commas between; others are refused. On a loopback address this "
         "machine's names always go, and no others do unless they are here; elsewhere any name goes unless some are.",
     )
+    cors_origins: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(),
+        description="Origins of pages whose scripts may call this server, with commas between, such as "
+        "https://app.example.org; none by default, * for any.",
+    )
+    abstain_as: Literal["content", "refusal", "error"] | None = Field(
+        default=None,
+        description="How chat completions and responses say that there is no answer, where neither request nor key "
+        "does; by default content for text and refusal for structured output.",
+    )
     allow_anonymous: bool = Field(
         default=False, description="Serve without keys even on an address that others can reach."
     )
@@ -177,6 +188,20 @@ class Settings(BaseSettings):
     def _names(cls, given: object) -> object:
         names = given.split(",") if isinstance(given, str) else given
         return [str(name).strip().lower() for name in names] if isinstance(names, (list, tuple)) else names
+
+    @field_validator("cors_origins", mode="before")
+    @classmethod
+    def _origins(cls, given: object) -> object:
+        named = given.split(",") if isinstance(given, str) else given
+        return [str(origin).strip().rstrip("/") for origin in named] if isinstance(named, (list, tuple)) else named
+
+    @field_validator("cors_origins")
+    @classmethod
+    def _are_origins(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
+        for origin in origins:
+            if origin != "*" and not re.fullmatch(r"https?://[^/@\s]+", origin):
+                raise ValueError(f"{origin!r:.100} is no origin such as https://app.example.org")
+        return origins
 
     @property
     def withheld_allowed(self) -> bool:

@@ -12,10 +12,13 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 OPERATIONS = [
     ("POST", "/v1/answers"),
     ("POST", "/v1/chat/completions"),
+    ("POST", "/v1/responses"),
     ("GET", "/v1/models"),
     ("GET", "/v1/models/{model}"),
     ("GET", "/health"),
     ("GET", "/ready"),
+    ("GET", "/ping"),
+    ("GET", "/version"),
     ("GET", "/metrics"),
 ]
 
@@ -54,6 +57,8 @@ def replies(operation: APIOperation, mode: GenerationMode) -> Counter[int]:
         if mode is GenerationMode.POSITIVE and isinstance(case.body, dict) and case.body.get("messages"):
             # What a document cannot say: a conversation ends with a question.
             case.body["messages"] = [*case.body["messages"], {"role": "user", "content": "How many eggs?"}]
+        if mode is GenerationMode.POSITIVE and isinstance(case.body, dict) and isinstance(case.body.get("input"), list):
+            case.body["input"] = [{"role": "user", "content": "How many eggs?"}]
         response = case.call()
         case.validate_response(response, excluded_checks=[positive_data_acceptance])
         statuses[response.status_code] += 1

@@ -343,3 +343,39 @@ def test_it_gives_up_when_everything_fails(command: Command, tmp_path: Path) -> 
     assert result.exit_code == 1
     assert len(rows(tmp_path / "answers.jsonl")) == 10
     assert "gave up after 10 failures in a row" in result.stderr
+
+
+def test_the_other_name_of_the_address(replay: tuple[Replay, str]) -> None:
+    app = typer.Typer()
+    app.command()(ask)
+    assert CliRunner().invoke(app, ["response-answer", "--url", replay[1]]).exit_code == 0
+
+
+def test_how_samples_are_drawn_and_what_is_shown(command: Command, replay: tuple[Replay, str]) -> None:
+    options = [
+        "--samples",
+        "4",
+        "--selection",
+        "majority",
+        "--include-signals",
+        "agreement",
+        "--include-signals",
+        "p_true",
+    ]
+    assert command("response-answer", *options).exit_code == 0
+    asked = replay[0].asked[-1]
+    assert (asked["samples"], asked["selection"], asked["include_signals"]) == (4, "majority", ["agreement", "p_true"])
+    assert command("response-answer", "--selection", "best").exit_code == 2
+
+
+def test_an_answer_in_one_piece(command: Command, replay: tuple[Replay, str]) -> None:
+    result = command("response-answer", "--no-stream")
+    assert "Answer: 70" in result.stdout
+    assert "stream" not in replay[0].asked[-1]
+
+
+def test_events_as_json(command: Command) -> None:
+    lines = [json.loads(line) for line in command("claims-live", "--json", "--stream").stdout.splitlines()]
+    assert {"delta", "claim"} <= {line["event"] for line in lines}
+    assert lines[-1]["event"] == "answer"
+    assert lines[-1]["answer"]["decision"] == "answer"

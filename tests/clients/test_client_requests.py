@@ -65,23 +65,23 @@ def test_a_conversation_is_sent_as_messages(use: Any, reply: Any) -> None:
 
 def test_address_and_key_come_from_the_environment() -> None:
     environ = {"DEMUR_BASE_URL": "https://demur.test/team/v1", "DEMUR_API_KEY": "key-2"}
-    found = connection(None, None, 5.0, environ)
-    assert found["base_url"] == "https://demur.test/team/"
-    assert found["headers"]["authorization"] == "Bearer key-2"
+    found = connection(None, None, environ)
+    assert found.base_url == "https://demur.test/team/"
+    assert found.headers["authorization"] == "Bearer key-2"
 
 
 def test_what_is_given_wins_over_the_environment() -> None:
     environ = {"DEMUR_BASE_URL": "https://demur.test", "DEMUR_API_KEY": "key-2"}
-    found = connection("http://demur.here", "", 5.0, environ)
-    assert found["base_url"] == "http://demur.here/"
-    assert "authorization" not in found["headers"]
+    found = connection("http://demur.here", "", environ)
+    assert found.base_url == "http://demur.here/"
+    assert "authorization" not in found.headers
 
 
 @pytest.mark.parametrize("environ", [{}, {"DEMUR_BASE_URL": "", "DEMUR_API_KEY": ""}])
 def test_without_either_it_is_this_machine_and_no_key(environ: dict[str, str]) -> None:
-    found = connection(None, None, 5.0, environ)
-    assert found["base_url"] == "http://127.0.0.1:8000/"
-    assert "authorization" not in found["headers"]
+    found = connection(None, None, environ)
+    assert found.base_url == "http://127.0.0.1:8000/"
+    assert "authorization" not in found.headers
 
 
 @pytest.mark.parametrize("address", ["demur.test", "ftp://demur.test", "http://", "http://demur.test:port", "/v1"])

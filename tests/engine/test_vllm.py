@@ -14,8 +14,10 @@ import psutil
 import pytest
 
 from demur.core.contracts import CONTRACTS
+from demur.core.fields import is_valid, paired_schema, read_document
 from demur.core.reader import read
 from demur.engine.base import Chunk, EngineDead, EngineError, Message, Prompt, PromptTooLong, Sampling
+from demur.engine.shaping import LogitShaping
 from demur.engine.vllm import UnknownEngineArgument, VLLMEngine
 from demur.prompts import ask_if_right
 
@@ -411,3 +413,41 @@ def test_when_the_engine_process_dies_streams_and_checks_say_so(shared, engine, 
     shared.close()
     _, alive = psutil.wait_procs(processes, timeout=60)
     assert not alive
+
+
+CITY = {
+    "type": "object",
+    "properties": {
+        "city": {"type": "string", "maxLength": 12},
+        "founded": {"type": ["integer", "null"], "minimum": 0, "maximum": 2100},
+        "tags": {"type": "array", "items": {"enum": ["port", "capital"]}, "minItems": 1, "maxItems": 2},
+    },
+    "required": ["city", "founded", "tags"],
+}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_output_is_forced_into_pairs(engine, run, seed) -> None:
+    forced = Sampling(max_tokens=400, seed=seed, json_schema=paired_schema(CITY))
+    chunks = run(sample(engine, QUESTIONS[0], forced))
+    text = "".join(chunk.text for chunk in chunks)
+    assert chunks[-1].finish_reason == "stop"
+    document, fields = read_document(text)
+    assert is_valid(document, CITY)
+    assert all(field.confidence is not None for field in fields)
+    assert "\n" not in text
+
+
+def test_a_schema_that_the_backend_cannot_translate_is_refused(engine, run) -> None:
+    impossible = Sampling(max_tokens=10, json_schema={"type": "string", "pattern": "(?<=a)b"})
+    with pytest.raises(EngineError):
+        run(sample(engine, QUESTIONS[0], impossible))
+
+
+def test_what_shapes_the_distribution(engine, run) -> None:
+    greedy = run(sample(engine, QUESTIONS[0], GREEDY))
+    narrow = run(sample(engine, QUESTIONS[0], Sampling(max_tokens=48, shaping=LogitShaping(top_k=1))))
+    assert [chunk.token_ids for chunk in narrow] == [chunk.token_ids for chunk in greedy]
+    first = greedy[0].token_ids[0]
+    banned = Sampling(max_tokens=4, temperature=0.0, shaping=LogitShaping(logit_bias={first: -100.0}))
+    assert first not in [token for chunk in run(sample(engine, QUESTIONS[0], banned)) for token in chunk.token_ids]

@@ -17,6 +17,7 @@ class ActiveRequest:
     """One request in flight. `prompt_tokens` is an estimate until `count_prompt` is told.
 
     `on_prompt` is called when the prompt is known and nothing has been generated; what it raises ends the request.
+    `notices` are what the caller should know besides the answer, such as a limit that was applied.
     `span` is the request in the operator's traces, `caller` tells callers apart.
     """
 
@@ -26,6 +27,7 @@ class ActiveRequest:
         self.prompt_tokens = sum(len(message["content"]) for message in request.messages) // CHARS_PER_TOKEN + 1
         self.on_prompt: Callable[[], None] | None = None
         self.span = span
+        self.notices: list[str] = []
         self.caller = caller
         self._began = False
         self._completion_tokens = 0

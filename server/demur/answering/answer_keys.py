@@ -6,7 +6,9 @@ from collections.abc import Awaitable, Callable, Generator, Hashable
 from contextlib import contextmanager
 
 from demur.core.answers import Completion
+from demur.core.contracts import ALL_CONTRACTS
 from demur.core.equivalence import written_key
+from demur.core.fields import canonical
 from demur.core.selection import Sample, sample_of
 from demur.grading import Grader, GraderError
 from demur.grading.fair_queue import FairQueue
@@ -56,7 +58,12 @@ class AnswerKeys:
 
 async def vote_of(i: int, completion: Completion, key_of: AnswerKey) -> Sample:
     """The i-th sample as a vote."""
-    key = None if completion.answer is None else await key_of(completion.answer)
+    if completion.answer is None:
+        key = None
+    elif ALL_CONTRACTS[completion.contract].takes_schema:
+        key = canonical(completion.answer)
+    else:
+        key = await key_of(completion.answer)
     return sample_of(i, completion, key)
 
 

@@ -14,8 +14,8 @@ UNCHANGING = frozenset({"seed", "constraint", "logprobs"})
 """Fields of `Sampling` that do not change what kind of answers are drawn, or stand here in another form."""
 HANDLED = frozenset(
     {"messages", "field", "contract", "granularity", "risk_threshold", "aggregation", "confidence_source", "signals"}
-    | {"trained_wording", "labels", "samples", "selection", "stopping", "error_budget", "sampling", "max_tokens_asked", "timeout"}
-    | {"calibration", "guarantee", "notice", "conditions"}
+    | {"labels", "samples", "selection", "stopping", "error_budget", "sampling", "max_tokens_asked", "timeout"}
+    | {"trained_wording", "calibration", "guarantee", "notice", "conditions"}
 )
 """Fields of a request that stand here in another form, or change nothing; nor do those that only show more."""
 

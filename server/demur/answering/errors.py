@@ -6,6 +6,7 @@ class AnsweringError(Exception):
 
     AnsweringError
     ├── InvalidRequest      the caller's mistake
+    │   └── ContextTooLong  the prompt alone fills the model
     ├── NotAllowed          the operator forbids what was asked for
     ├── UnknownModel        another model is served here
     ├── GuaranteeUnavailable  no error rate can be promised as it was asked for
@@ -20,6 +21,10 @@ class AnsweringError(Exception):
 
 class InvalidRequest(AnsweringError):
     """The caller's mistake."""
+
+
+class ContextTooLong(InvalidRequest):
+    """The prompt alone leaves the model no room for an answer."""
 
 
 class NotAllowed(AnsweringError):

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from demur.answering.confidence import Ballot, Score, Scores, Signal, Signals, ValueEstimates
 from demur.answering.confidence.verbalized import stated
+from demur.answering.doubt import emptied, with_agreement
 from demur.answering.resolve import ResolvedRequest
 from demur.answering.response import SampleMember, TokenValue
 from demur.answering.sample_reader import Ending, SampleReader
@@ -15,6 +16,8 @@ from demur.core.decision_rules import unreadable
 from demur.core.selection import Group, Selection
 from demur.core.stopping import Settled, Vote
 from demur.core.threshold import decide
+
+BELOW = Decision("abstain", "below_threshold")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +115,7 @@ def of_vote(request: ResolvedRequest, vote: Vote, samples: Sequence[SampleReader
         winner = next((sample for sample in voters if sample.ending == "stop"), voters[0])
         completion = replace(winner.completion, answer=None)
     completion = replace(completion, confidence=selection.confidence, state=selection.state)
+    completion = with_agreement(completion, [voter.completion for voter in voters])
     return Candidate(
         sample=winner,
         completion=completion,
@@ -133,6 +137,9 @@ def decided(request: ResolvedRequest, candidate: Candidate, scores: Scores) -> O
         truncated = candidate.ending == "length"
         decision = decide(completion, request.risk_threshold, granularity=request.granularity, truncated=truncated)
         decision = _within_guarantee(request, decision, deciding)
+    if request.schema is not None and request.on_doubt == "null":
+        left = emptied(completion, request.risk_threshold, request.aggregation, request.schema)
+        completion, decision = (completion, BELOW) if left is None else (left, decision)
     return Outcome(
         completion=completion,
         decision=decision,

@@ -1,21 +1,49 @@
 """The request parameters that every API shares: their types, bounds and documentation."""
 
 from dataclasses import dataclass
-from typing import Annotated, cast
+from typing import Annotated, Any, cast
 
-from pydantic import BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from demur.answering.confidence import SOURCES
+from demur.answering.doubt import OnDoubt
 from demur.core.answers import Aggregation, Granularity
-from demur.core.contracts import CONTRACTS
+from demur.core.contracts import ALL_CONTRACTS
+from demur.core.fields.schema import Schema
 from demur.core.selection import RULES
 from demur.core.stopping import Stopping
 from demur.engine.base import Message
-from demur.fields import BoundedModel, Count, KeyOf, NotNull, drop_null_defaults
+from demur.fields import (
+    LARGEST_COUNT,
+    LONGEST_KEY,
+    LONGEST_VALUE,
+    MAX_ENTRIES,
+    AtMost,
+    BoundedModel,
+    Count,
+    KeyOf,
+    NotNull,
+    drop_null_defaults,
+)
 
-LARGEST_SEED = 2**53 - 2**20
-"""Whole numbers up to 2**53 survive every JSON reader; sample i adds i."""
+SMALLEST_SEED, LARGEST_SEED = -(2**63), 2**64 - 1
+"""Any 64 bits, signed or not. Not every JSON reader keeps those beyond 2**53 apart."""
 
+MOST_BIASES = 1_024
+"""Entries of `logit_bias`."""
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (dict, list)) or (isinstance(value, str) and len(value) > LONGEST_VALUE):
+        raise ValueError(f"has to be a number, true, false, null or text of at most {LONGEST_VALUE} characters")
+    return value
+
+
+TemplateValue = Annotated[
+    Any,
+    AfterValidator(_plain),
+    WithJsonSchema({"type": ["boolean", "number", "string", "null"], "maxLength": LONGEST_VALUE}),
+]
 SHORTEST_TIMEOUT = 0.05
 """Seconds; nothing answers in less, so that less could only mean a mistake."""
 
@@ -28,6 +56,19 @@ def _listed(given: object) -> object:
     return tuple(cast("list[object]", given)) if isinstance(given, list) else given
 
 
+Penalty = Annotated[float, Field(ge=-2, le=2)]
+LogitBias = Annotated[
+    dict[Annotated[str, Field(pattern=r"^[0-9]{1,9}$")], Annotated[float, Field(ge=-100, le=100)]],
+    Field(max_length=MOST_BIASES),
+    AtMost(MOST_BIASES),
+]
+TemplateFields = Annotated[
+    dict[Annotated[str, Field(max_length=LONGEST_KEY)], TemplateValue],
+    Field(max_length=MAX_ENTRIES),
+    AtMost(MAX_ENTRIES),
+]
+
+
 class RequestParams(BoundedModel):
     """Parameters of one request. Numbers are numbers, never strings; unknown fields are errors.
 
@@ -38,7 +79,7 @@ class RequestParams(BoundedModel):
 
     model: Annotated[str | None, Field(description="The served model's name."), NotNull()] = None
     contract: Annotated[
-        Annotated[str, KeyOf(CONTRACTS)] | None,
+        Annotated[str, KeyOf(ALL_CONTRACTS)] | None,
         Field(description="Which prompt is built and how the output is read; by default the model's first."),
         NotNull(),
     ] = None
@@ -73,9 +114,20 @@ class RequestParams(BoundedModel):
     ] = None
     aggregation: Annotated[
         Aggregation | None,
-        Field(description="From claim confidences to the confidence. Claims contract only."),
+        Field(description="From the confidences of claims or fields to the confidence. For contracts that have them."),
         NotNull(),
     ] = None
+    on_doubt: Annotated[
+        OnDoubt | None,
+        Field(
+            description="With a schema: what becomes of fields below the risk threshold. `keep` marks them, `null` "
+            "empties them where the schema lets all of them be null and else abstains, `abstain` withholds the answer "
+            "where the aggregate is below. Callers with a least risk threshold cannot `keep`; their default is "
+            "`abstain`."
+        ),
+        NotNull(),
+    ] = None
+    explain_fields: bool = Field(default=False, description="With a schema: a short reason beside each confidence.")
     confidence_source: Annotated[
         Annotated[str, KeyOf(SOURCES)] | None,
         Field(
@@ -112,8 +164,19 @@ class RequestParams(BoundedModel):
     max_tokens: Count | None = Field(default=None, description="Longest output of one sample, in tokens.")
     temperature: float | None = Field(default=None, ge=0, le=2)
     top_p: float | None = Field(default=None, gt=0, le=1)
-    seed: int | None = Field(default=None, ge=0, le=LARGEST_SEED, description="Sample i is drawn with `seed + i`.")
+    seed: int | None = Field(
+        default=None, ge=SMALLEST_SEED, le=LARGEST_SEED, description="Sample i is drawn with `seed + i`."
+    )
     timeout: Annotated[float | None, Field(ge=SHORTEST_TIMEOUT, description="Seconds until a 504."), NotNull()] = None
+    frequency_penalty: Penalty | None = Field(default=None, description="Taken from a token's logit for each time.")
+    presence_penalty: Penalty | None = Field(default=None, description="Taken from a token's logit once it was used.")
+    repetition_penalty: float | None = Field(default=None, gt=0, le=10, description="As in vLLM; 1 changes nothing.")
+    top_k: int | None = Field(default=None, ge=-1, le=LARGEST_COUNT, description="As in vLLM; 0 and -1 keep all.")
+    min_p: float | None = Field(default=None, ge=0, le=1, description="As in vLLM; 0 keeps all.")
+    logit_bias: LogitBias | None = Field(default=None, description="Token id -> what is added to its logit.")
+    chat_template_kwargs: TemplateFields | None = Field(
+        default=None, description="Further arguments of the model's chat template, such as `enable_thinking`."
+    )
     include_withheld: bool = Field(default=False, description="Show withheld text; 403 where the operator forbids it.")
     include_raw: bool = Field(default=False, description="Show the model's output as it was, unless it is withheld.")
     include_token_values: bool = Field(
@@ -137,8 +200,11 @@ class RequestParams(BoundedModel):
 
 @dataclass(frozen=True, slots=True)
 class UnresolvedRequest:
-    """One request as it came in: the messages, the parameters, and the name of the field that had the messages."""
+    """One request as it came in: the messages, the parameters, the JSON Schema of the answer if there is one, and the
+    names of the fields that had messages and schema."""
 
     messages: tuple[Message, ...]
     params: RequestParams
     field: str = "question"
+    schema: Schema | None = None
+    schema_field: str = "schema"

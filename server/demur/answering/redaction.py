@@ -16,6 +16,7 @@ from demur.answering.response import (
     CalibrationSet,
     GivenClaim,
     GivenGuarantee,
+    GivenField,
     GivenSignal,
     Identity,
     SampleGroup,
@@ -27,7 +28,7 @@ from demur.answering.response import (
 from demur.calibration.file import Guarantee
 from demur.calibration.matching import ServedCalibrator
 from demur.core import parsing
-from demur.core.answers import Claim, Decision
+from demur.core.answers import Claim, Completion, Decision
 from demur.core.selection import Group
 from demur.core.threshold import decide_claim
 
@@ -51,6 +52,11 @@ def is_visible(request: ResolvedRequest, decision: Decision) -> bool:
     return decision.decision == "answer" or request.include_withheld
 
 
+def output_is_visible(request: ResolvedRequest, decision: Decision) -> bool:
+    """Whether the caller may see the output as it was: also what `on_doubt` has emptied stands in it."""
+    return is_visible(request, decision) and (request.on_doubt != "null" or request.include_withheld)
+
+
 def visible_events(events: Iterable[parsing.Event], request: ResolvedRequest) -> list[Event]:
     """The parser's events as the caller gets them: none while what they tell may still be withheld."""
     return [_visible_event(event, request) for event in events] if can_stream_text(request) else []
@@ -58,7 +64,7 @@ def visible_events(events: Iterable[parsing.Event], request: ResolvedRequest) ->
 
 def visible_group(request: ResolvedRequest, decision: Decision, group: Group) -> SampleGroup:
     """One group of a vote. Its answer is told where it is the answer that is given, or where nothing is withheld."""
-    told = request.include_withheld or (decision.decision == "answer" and group.chosen)
+    told = request.include_withheld or (output_is_visible(request, decision) and group.chosen)
     return SampleGroup(
         answer=group.answer if told else None,
         members=group.members,
@@ -92,9 +98,12 @@ def build_answer(identity: Identity, request: ResolvedRequest, outcome: Outcome,
         aggregation=request.aggregation if request.claims_decide else None,
         text=completion.text if told else None,
         claims=given if told else None,
+        fields=_given_fields(completion, request, visible=visible) if contract.takes_schema else None,
         withheld=withheld if visible and not answered else None,
-        raw=outcome.raw if request.include_raw and visible else None,
-        token_values=outcome.token_values if request.include_token_values and visible else None,
+        raw=outcome.raw if request.include_raw and output_is_visible(request, decision) else None,
+        token_values=outcome.token_values
+        if request.include_token_values and output_is_visible(request, decision)
+        else None,
         settled=outcome.settled,
         signals=_signals(request, outcome) if request.include_signals else None,
         samples=None if outcome.vote is None else _report(outcome.vote, request, decision),
@@ -161,6 +170,20 @@ def _visible_event(event: parsing.Event, request: ResolvedRequest) -> Event:
             return ClaimGiven(event.index, _given(event.claim, request))
         case parsing.Reset():
             return Reset(event.reason)
+
+
+def _given_fields(completion: Completion, request: ResolvedRequest, *, visible: bool) -> tuple[GivenField, ...]:
+    return tuple(
+        GivenField(
+            path=field.path,
+            value=field.value if visible else None,
+            confidence=field.confidence,
+            decision=decide_claim(field.confidence, request.risk_threshold),
+            explanation=field.explanation if visible else "",
+            agreement=field.agreement,
+        )
+        for field in completion.fields
+    )
 
 
 def _given(claim: Claim, request: ResolvedRequest) -> GivenClaim:

@@ -1,11 +1,13 @@
 """Request parameters -> resolved request: defaults filled in, limits applied, contradictions found before any work."""
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from demur.answering.confidence import CALIBRATED, SOURCES, ScoringServices
 from demur.answering.confidence.plan import Wanted, wanted
+from demur.answering.doubt import OnDoubt
 from demur.answering.errors import InvalidRequest, NotAllowed, UnknownModel
 from demur.answering.params import RequestParams, UnresolvedRequest
 from demur.answering.settling import Forced, constraint_of
@@ -14,20 +16,29 @@ from demur.calibration.file import Guarantee
 from demur.calibration.matching import ServedCalibrator
 from demur.core.answer_span import OutputForm
 from demur.core.answers import Aggregation, Granularity
-from demur.core.contracts import CONTRACTS, Contract
+from demur.core.contracts import ALL_CONTRACTS, SCHEMA_CONTRACTS, Contract
+from demur.core.fields import SchemaError, paired_schema
+from demur.core.fields.schema import Schema
 from demur.core.parsing.labels import Labels
 from demur.core.stopping import Stopping
-from demur.engine.base import Message, Prompt, Sampling
+from demur.engine.base import Message, Prompt, Sampling, TemplateArguments
+from demur.engine.shaping import LogitShaping
 from demur.manifest import Manifest
 from demur.settings import Settings
+
+SEEDS = 2**63
+"""What every engine takes is below it; a seed from anywhere in 64 bits is folded into that range."""
+KEEP_ALL = -1
+"""vLLM's other word for a top-k that keeps every token."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedRequest:
     """One request with every parameter definite. `messages` end with the user's; `field` is what they came in as.
 
-    With `settles` each sample is written freely, and its last lines are forced where they cannot be read. The prompt has
-    the `trained_wording`, or the one for models that were never trained to it.
+    With `settles` each sample is written freely, and its last lines are forced where they cannot be read. The prompt
+    has the `trained_wording`, or the one for models that were never trained to it.
+
     `confidence_source` is what samples vote with and claims are aggregated by; where a `calibration` fits, that decides
     instead, at the threshold of its `guarantee` if one was asked for. `notice` says why none fits.
     """
@@ -48,6 +59,9 @@ class ResolvedRequest:
     sampling: Sampling
     settles: bool
     trained_wording: bool
+    template: TemplateArguments | None
+    schema: Schema | None
+    on_doubt: OnDoubt
     max_tokens_asked: bool
     timeout: float
     include_withheld: bool
@@ -103,8 +117,9 @@ def resolve(
     _check_permissions(params, settings)
     check_availability(params, services)
     _check_floor(params, settings)
-    contract = _contract(params, manifest, settings)
-    granularity = _granularity(params, contract, settings)
+    contract = _contract(request, manifest, settings)
+    on_doubt = _on_doubt(params, contract, settings)
+    granularity = _granularity(params, contract, settings, on_doubt)
     source = chosen_source(params, contract, granularity, settings, services)
     signals = wanted(source, params.include_signals, SOURCES, services)
     return ResolvedRequest(
@@ -121,9 +136,12 @@ def resolve(
         selection=chosen_selection(params, source, services),
         stopping=params.stopping,
         error_budget=params.error_budget,
-        sampling=replace(_sampling(params, contract, manifest, settings), logprobs=0 if signals.logprobs else None),
+        sampling=replace(_sampling(request, contract, manifest, settings), logprobs=0 if signals.logprobs else None),
         settles=forcing(settings, manifest) == "tail" and contract.tails is not None,
         trained_wording=trained_wording(settings, manifest),
+        schema=request.schema,
+        on_doubt=on_doubt,
+        template=params.chat_template_kwargs,
         max_tokens_asked=params.max_tokens is not None,
         timeout=_timeout(params, settings),
         include_withheld=params.include_withheld,
@@ -144,25 +162,14 @@ def is_bounded(settings: Settings) -> bool:
 
 
 def fit(request: ResolvedRequest, prompt: Prompt, max_model_len: int | None) -> Sampling:
-    """The sampling settings with as many tokens as the prompt leaves room for.
-
-    A default is cut to what fits. Raises InvalidRequest when the caller asked for more than that.
-    """
+    """The sampling settings with at most as many tokens as the prompt leaves room for."""
     sampling = request.sampling
     if max_model_len is None:
         return sampling
     if prompt.token_ids is None:
         return sampling if request.max_tokens_asked else _roughly(sampling, prompt, max_model_len)
     room = max_model_len - len(prompt.token_ids)
-    if sampling.max_tokens <= room:
-        return sampling
-    if request.max_tokens_asked:
-        raise InvalidRequest(
-            f"max_tokens may be at most {room}: the model takes {max_model_len} tokens in all, "
-            f"{max_model_len - room} of them are the prompt",
-            "max_tokens",
-        )
-    return replace(sampling, max_tokens=room)
+    return sampling if sampling.max_tokens <= room else replace(sampling, max_tokens=room)
 
 
 def _roughly(sampling: Sampling, prompt: Prompt, max_model_len: int) -> Sampling:
@@ -186,13 +193,15 @@ def trained_wording(settings: Settings, manifest: Manifest) -> bool:
 
 def numbered(sampling: Sampling, i: int) -> Sampling:
     """The settings of the i-th sample: the same, but for the seed."""
-    return sampling if sampling.seed is None else replace(sampling, seed=sampling.seed + i)
+    return sampling if sampling.seed is None else replace(sampling, seed=(sampling.seed + i) % SEEDS)
 
 
 def _check_messages(request: UnresolvedRequest, settings: Settings) -> None:
     if not request.messages[-1]["content"].strip():
         raise InvalidRequest("the question is empty", request.field)
     length = sum(len(message["content"]) for message in request.messages)
+    if request.schema is not None:
+        length += len(json.dumps(request.schema, ensure_ascii=False))
     if length > settings.max_question_chars:
         raise InvalidRequest(
             f"{length} characters; this server takes at most {settings.max_question_chars}", request.field
@@ -212,11 +221,17 @@ def _check_floor(params: RequestParams, settings: Settings) -> None:
         raise NotAllowed(f"you may ask with a risk_threshold of {least:g} or more", "risk_threshold")
 
 
-def _contract(params: RequestParams, manifest: Manifest, settings: Settings) -> Contract:
-    name = params.contract or manifest.contracts[0]
-    if name not in manifest.contracts:
+def _contract(request: UnresolvedRequest, manifest: Manifest, settings: Settings) -> Contract:
+    """A schema asks for a contract that takes one, which every model can be forced into."""
+    default = manifest.contracts[0] if request.schema is None else next(iter(SCHEMA_CONTRACTS))
+    name = request.params.contract or default
+    contract = ALL_CONTRACTS[name]
+    if contract.takes_schema and request.schema is None:
+        raise InvalidRequest(f"the {name} contract needs the JSON Schema of the answer", request.schema_field)
+    if request.schema is not None and not contract.takes_schema:
+        raise InvalidRequest(f"the {name} contract has no place for a schema; leave one of them out", "contract")
+    if not contract.takes_schema and name not in manifest.contracts:
         raise InvalidRequest(f"this model has the contracts {', '.join(manifest.contracts)}", "contract")
-    contract = CONTRACTS[name]
     if not contract.states_confidence and is_bounded(settings):
         raise NotAllowed(
             f"you may only see what reaches a risk_threshold of {settings.min_risk_threshold:g}, and answers under the "
@@ -226,7 +241,26 @@ def _contract(params: RequestParams, manifest: Manifest, settings: Settings) -> 
     return contract
 
 
-def _granularity(params: RequestParams, contract: Contract, settings: Settings) -> Granularity:
+def _on_doubt(params: RequestParams, contract: Contract, settings: Settings) -> OnDoubt:
+    if not contract.takes_schema:
+        for name in ("on_doubt", "explain_fields"):
+            if name in params.model_fields_set:
+                raise InvalidRequest("goes with the JSON Schema of an answer", name)
+        return "abstain"
+    if params.on_doubt == "keep" and is_bounded(settings):
+        raise NotAllowed(
+            f"you may only see what reaches a risk_threshold of {settings.min_risk_threshold:g}; use 'null' or "
+            "'abstain'",
+            "on_doubt",
+        )
+    return params.on_doubt or ("abstain" if is_bounded(settings) else "keep")
+
+
+def _granularity(params: RequestParams, contract: Contract, settings: Settings, on_doubt: OnDoubt) -> Granularity:
+    if contract.takes_schema:
+        if params.granularity is not None:
+            raise InvalidRequest("with a schema on_doubt says what is decided on", "granularity")
+        return "response" if on_doubt == "abstain" else "claims"
     if params.granularity == "claims" and not contract.has_claims:
         raise InvalidRequest(f"the {contract.name} contract has no claims to decide on; use 'response'", "granularity")
     if params.granularity == "claims" and is_bounded(settings):
@@ -241,7 +275,7 @@ def _granularity(params: RequestParams, contract: Contract, settings: Settings) 
 
 
 def _aggregation(params: RequestParams, contract: Contract, manifest: Manifest) -> Aggregation:
-    if params.aggregation is not None and not contract.has_claims:
+    if params.aggregation is not None and not (contract.has_claims or contract.takes_schema):
         raise InvalidRequest(f"the {contract.name} contract has no claims to aggregate", "aggregation")
     name = params.confidence_source
     if params.aggregation is not None and name is not None and not SOURCES[name].per_claim:
@@ -251,15 +285,37 @@ def _aggregation(params: RequestParams, contract: Contract, manifest: Manifest) 
     return params.aggregation or manifest.aggregation
 
 
-def _sampling(params: RequestParams, contract: Contract, manifest: Manifest, settings: Settings) -> Sampling:
-    default = manifest.sampling
+def _sampling(request: UnresolvedRequest, contract: Contract, manifest: Manifest, settings: Settings) -> Sampling:
+    default, params = manifest.sampling, request.params
     return Sampling(
         max_tokens=params.max_tokens or default.max_tokens,
         temperature=default.temperature if params.temperature is None else params.temperature,
         top_p=default.top_p if params.top_p is None else params.top_p,
-        seed=params.seed,
-        constraint=constraint_of(contract, forcing(settings, manifest)),
+        seed=None if params.seed is None else params.seed % SEEDS,
+        shaping=_shaping(params),
+        constraint=None if contract.takes_schema else constraint_of(contract, forcing(settings, manifest)),
+        json_schema=_paired(request),
     )
+
+
+def _paired(request: UnresolvedRequest) -> Schema | None:
+    """The form that the output is forced into, whatever the operator says of other contracts."""
+    if request.schema is None:
+        return None
+    try:
+        return paired_schema(request.schema, explained=request.params.explain_fields)
+    except SchemaError as error:
+        raise InvalidRequest(str(error), request.schema_field) from None
+
+
+def _shaping(params: RequestParams) -> LogitShaping:
+    """What the caller says of it; what is left out or null changes nothing."""
+    given = {each.name: getattr(params, each.name) for each in fields(LogitShaping)}
+    if (biases := given["logit_bias"]) is not None:
+        given["logit_bias"] = {int(token): bias for token, bias in biases.items()}
+    if given["top_k"] == KEEP_ALL:
+        given["top_k"] = None
+    return LogitShaping(**{name: value for name, value in given.items() if value is not None})
 
 
 def _timeout(params: RequestParams, settings: Settings) -> float:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from demur.answering.confidence import SOURCES
 from demur.answering.settling import Settlement
@@ -15,7 +15,7 @@ from demur.core.answers import (
     Reason,
     ResponseDecision,
 )
-from demur.core.contracts import CONTRACTS
+from demur.core.contracts import ALL_CONTRACTS
 from demur.core.stopping import Settled
 from demur.fields import KeyOf
 
@@ -30,6 +30,22 @@ class GivenClaim:
     explanation: str
     decision: ClaimDecision
     problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenField:
+    """One plain value of a JSON answer. `path` is a JSON Pointer (RFC 6901) into the answer.
+
+    `value` is null where it is withheld: after an abstention, and where `on_doubt` emptied it. `agreement` is the share
+    of several samples that have the same value at this path. A field below the risk threshold is a `highlight`.
+    """
+
+    path: str
+    value: JsonValue
+    confidence: float | None
+    decision: ClaimDecision
+    explanation: str
+    agreement: Annotated[float | None, Field(exclude_if=lambda share: share is None)] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,7 +194,7 @@ class Answer:
     created: int
     model: str
     calibrated: bool
-    contract: Annotated[str, KeyOf(CONTRACTS)]
+    contract: Annotated[str, KeyOf(ALL_CONTRACTS)]
     granularity: Granularity
     risk_threshold: float
     decision: ResponseDecision
@@ -199,6 +215,13 @@ class Answer:
         tuple[GivenClaim, ...] | None,
         Field(description="The steps in `text`; null where `text` is, and where the contract has none."),
     ]
+    fields: Annotated[
+        tuple[GivenField, ...] | None,
+        Field(
+            exclude_if=lambda fields: fields is None,
+            description="With a schema: every plain value of the answer with its confidence.",
+        ),
+    ] = None
     withheld: Annotated[
         Withheld | None,
         Field(description="With `include_withheld`, after an abstention: all that was read, the answer with it."),

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Literal
 
 from demur.answering.confidence import Score
+from demur.answering.doubt import checked
 from demur.answering.errors import SampleLost
 from demur.answering.resolve import ResolvedRequest
 from demur.answering.settling import Settlement
@@ -20,6 +21,7 @@ class SampleReader:
 
     def __init__(self, request: ResolvedRequest) -> None:
         self._reader = Reader(request.contract.name, "lenient", aggregation=request.aggregation, labels=request.labels)
+        self._schema = request.schema
         self._raw: list[str] = []
         self._finish_reason: FinishReason | None = None
         self.prompt_tokens: int | None = None
@@ -83,6 +85,8 @@ class SampleReader:
         """
         _ = self.ending
         events, self._completion = self._reader.close()
+        if self._schema is not None:
+            self._completion = checked(self._completion, self._schema)
         if self.score is not None:
             confidence, self._as_read = self.score.signal, self._completion
             self._completion = replace(self._completion, confidence=confidence.value, state=confidence.state)

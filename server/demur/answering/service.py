@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
@@ -19,18 +19,29 @@ from demur.answering.collector import (
 )
 from demur.answering.confidence import SOURCES, CriticScorer, ScoringServices
 from demur.answering.confidence.signal import tokens_of
-from demur.answering.errors import InvalidRequest
+from demur.answering.errors import ContextTooLong, InvalidRequest
 from demur.answering.events import Event, Final, Progress
 from demur.answering.outcome import Outcome, decided
 from demur.answering.params import UnresolvedRequest
-from demur.answering.redaction import build_answer, is_visible
+from demur.answering.redaction import build_answer, output_is_visible
 from demur.answering.resolve import fit, numbered, resolve
 from demur.answering.response import Identity, TokenValue
 from demur.answering.sampler import SampleBatch, draw
 from demur.answering.settling import Settler
 from demur.answering.signals import SignalScores
 from demur.calibration.store import CalibratorStore
-from demur.engine.base import Engine, EngineDead, EngineError, EngineOverloaded, EngineRestarting
+from demur.core.contracts import Contract
+from demur.engine.base import (
+    Engine,
+    EngineDead,
+    EngineError,
+    EngineOverloaded,
+    EngineRestarting,
+    Message,
+    Prompt,
+    PromptTooLong,
+    TemplateArguments,
+)
 from demur.engine.critic import Critic, TokenTexts
 from demur.fingerprint import of_name
 from demur.grading import Grader
@@ -120,10 +131,10 @@ class Answerer:
         outcome = decided(request, candidate, await active.deadline.bound(scoring))
         signal_tokens = tokens_of(outcome.signals)
         active.count_signals(signal_tokens or 0)
-        if request.include_token_values and is_visible(request, outcome.decision):
+        if request.include_token_values and output_is_visible(request, outcome.decision):
             outcome = await active.deadline.bound(self._with_token_values(batch, outcome))
         usage = replace(usage_of(collector), signal_tokens=signal_tokens)
-        answer = build_answer(self._identity(answer_id), request, outcome, usage)
+        answer = build_answer(self._identity(answer_id, request.contract), request, outcome, usage)
         saved = tokens_saved_upper_bound(collector, batch.samplings[0].max_tokens)
         yield Final(answer, collector.states, outcome.ending, saved)
 
@@ -153,21 +164,29 @@ class Answerer:
             request.contract.name,
             domain=self.manifest.domain,
             risk_threshold=request.risk_threshold,
+            schema=request.schema,
             trained=request.trained_wording,
         )
         try:
-            prompt = await self.engine.prepare(messages)
+            prompt = await self._prompt(messages, request.template)
         except (EngineDead, EngineOverloaded, EngineRestarting):
             raise
-        except EngineError as error:  # too long, or refused by the model's chat template: the caller can change it
+        except PromptTooLong as error:
+            raise ContextTooLong(str(error), request.field) from error
+        except EngineError as error:  # refused by the model's chat template: the caller can change it
             raise InvalidRequest(str(error), request.field) from error
         sampling = fit(request, prompt, self.engine.max_model_len)
+        if request.max_tokens_asked and sampling.max_tokens < request.sampling.max_tokens:
+            active.notices.append(f"max_tokens={sampling.max_tokens}; the prompt leaves no room for more")
         if prompt.token_ids is not None:
             active.count_prompt(len(prompt.token_ids))
         samplings = [numbered(sampling, first + i) for i in range(request.samples)]
         settler = Settler(request.form) if request.settles else None
         scorer = self._signals.voting(request)
         return SampleBatch(prompt, samplings, answer_id, request.form, first, scorer, active.span, settler)
+
+    async def _prompt(self, messages: Sequence[Message], template: TemplateArguments | None) -> Prompt:
+        return await (self.engine.prepare(messages, template) if template else self.engine.prepare(messages))
 
     async def _with_token_values(self, batch: SampleBatch, outcome: Outcome) -> Outcome:
         """The critic is asked now, unless it was before the decision: it only values what will be seen."""
@@ -179,12 +198,13 @@ class Answerer:
         shown = tuple(TokenValue(text=text, value=value) for text, value in zip(pieces, values.after, strict=True))
         return replace(outcome, token_values=shown)
 
-    def _identity(self, answer_id: str) -> Identity:
+    def _identity(self, answer_id: str, contract: Contract) -> Identity:
+        """Nobody calibrated a model on a form that its manifest does not list."""
         return Identity(
             id=answer_id,
             created=int(self._clock()),
             model=self.manifest.name,
-            calibrated=self.manifest.calibrated,
+            calibrated=self.manifest.calibrated and contract.name in self.manifest.contracts,
         )
 
 

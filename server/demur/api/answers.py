@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 from demur.answering import ActiveRequest, Answer, Event, Final, new_id
 from demur.answering.events import ClaimGiven, Delta, Progress, Reset, SampleDone
 from demur.api.auth import KeyedRoute
-from demur.api.context import Context, Shared
+from demur.api.context import Context, Shared, notice_headers
 from demur.api.openapi import errors, one_of_events, streamed
 from demur.api.schemas import AnswerRequest
 from demur.api.streams import EventStream, frame, unless_disconnected
@@ -57,9 +57,10 @@ async def create_answer(asked: AnswerRequest, request: Request, context: Shared)
             _frames(context, request, active, answer_id),
             keep_alive=context.answerer.settings.keep_alive,
             on_error=lambda error: _error_frame(context, request, error),
+            late_headers=lambda: notice_headers(active),
         )
     final = await unless_disconnected(request, _answer(context, request, active, answer_id))
-    return Response(ANSWER.dump_json(final.answer), media_type="application/json")
+    return Response(ANSWER.dump_json(final.answer), media_type="application/json", headers=notice_headers(active))
 
 
 async def _answer(context: Context, request: Request, active: ActiveRequest, answer_id: str) -> Final:

@@ -12,6 +12,8 @@ from fastapi.responses import JSONResponse
 from fastapi.security import HTTPBearer
 from opentelemetry.trace import Tracer
 from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+from starlette.middleware.gzip import GZipMiddleware
 
 import demur
 from demur.answering import Answerer, AnsweringError
@@ -23,6 +25,7 @@ from demur.api.context import Context
 from demur.api.errors import ApiError, error_response
 from demur.api.health import EngineHealth
 from demur.api.middleware import RequestMiddleware
+from demur.api.responses import routes as responses
 from demur.api.streams import cancel
 from demur.calibration.store import CalibratorStore
 from demur.engine.base import Engine, EngineError
@@ -33,6 +36,8 @@ from demur.manifest import Manifest
 from demur.observability import Metrics, UpstreamState
 from demur.settings import Settings
 
+COMPRESSED_FROM = 1_000
+"""Bytes; replies that are shorter than a packet are sent as they are, and so are streams."""
 CHECK_INTERVAL = 2.0
 """Seconds between two looks at the engine when no request tells how it is."""
 
@@ -101,11 +106,12 @@ def create_app(
         summary="Answers, says how sure it is, and declines when that is less than the caller asked for.",
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,
         lifespan=_watching,
     )
     app.state.context = context
     shown = [Security(HTTPBearer(auto_error=False))] if settings.guarded else []
-    for routes in (answers, chat, models):
+    for routes in (answers, chat, responses, models):
         app.include_router(routes.router, dependencies=shown)
     app.include_router(operations.router)
     docs.add_docs(app)
@@ -113,8 +119,23 @@ def create_app(
         web.add_page(app, folder)
     for kind in (ApiError, AnsweringError, EngineError, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, _reply_with_error)
+    app.add_middleware(GZipMiddleware, minimum_size=COMPRESSED_FROM, compresslevel=5)
     app.add_middleware(RequestMiddleware, metrics=context.metrics, settings=settings, tracer=tracer)
+    if settings.cors_origins:
+        _allow_origins(app, settings.cors_origins)
     return app
+
+
+def _allow_origins(app: FastAPI, origins: Sequence[str]) -> None:
+    """Scripts of these pages may call. Keys go in a header, never in a cookie, so no credentials are allowed."""
+    app.add_middleware(
+        CORSMiddleware,
+        allow_origins=list(origins),
+        allow_methods=["GET", "HEAD", "POST"],
+        allow_headers=["*"],
+        expose_headers=["x-request-id", "demur-notice", "retry-after"],
+        max_age=600,
+    )
 
 
 def _context(answerer: Answerer, clock: Callable[[], float]) -> Context:
@@ -152,4 +173,4 @@ async def _watching(app: FastAPI) -> AsyncGenerator[None, None]:
 
 async def _reply_with_error(request: Request, error: Exception) -> JSONResponse:
     found = request.app.state.context.fail(request, error)
-    return error_response(found, request.state.request_id)
+    return error_response(found, request.state.request_id, request.url.path)

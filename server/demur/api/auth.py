@@ -146,6 +146,7 @@ class Authenticator:
                 "max_samples": min(limit for limit in most if limit is not None),
                 "allow_withheld": key.withheld and self._settings.allow_withheld is not False,
                 "min_risk_threshold": max(key.min_risk_threshold, self._settings.min_risk_threshold),
+                "abstain_as": key.abstain_as or self._settings.abstain_as,
             }
         )
 

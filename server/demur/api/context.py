@@ -85,6 +85,12 @@ class Context:
         return found
 
 
+def notice_headers(active: ActiveRequest) -> dict[str, str]:
+    """What the caller should know besides the answer, in the header `demur-notice`."""
+    notices = list(dict.fromkeys(active.notices))
+    return {"demur-notice": "; ".join(notices)} if notices else {}
+
+
 def _span(request: Request) -> Span:
     return request.scope["state"]["span"]
 

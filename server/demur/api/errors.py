@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 
 from demur.answering import AnsweringError, RequestParams
 from demur.answering.errors import (
+    ContextTooLong,
     DeadlineExceeded,
     GuaranteeUnavailable,
     InvalidRequest,
@@ -26,14 +27,36 @@ LONGEST_PAUSE = 3600.0
 """Seconds that a caller is told to stay away at most, whatever a host behind the engine says."""
 
 
+_OPENAI_TYPES = {
+    "invalid_request": "invalid_request_error",
+    "method_not_allowed": "invalid_request_error",
+    "not_found": "invalid_request_error",
+    "authentication": "invalid_request_error",
+    "permission": "permission_error",
+    "rate_limited": "rate_limit_error",
+}
+"""What OpenAI's clients look for; everything else is a `server_error` to them."""
+_CODES = {
+    "authentication": "invalid_api_key",
+    "permission": "permission_denied",
+    "rate_limited": "rate_limit_exceeded",
+    "abstention": "abstained",
+}
+_FAULTS = {"extra_forbidden": "unknown_parameter", "missing": "missing_required_parameter"}
+_OPENAI_PATHS = ("/v1/chat/", "/v1/responses", "/v1/models")
+
+
 class ErrorBody(BaseModel):
     """What went wrong. `param` names the request field at fault; `request_id` is in the server's log, too.
 
-    `smallest_max_error` comes with `guarantee_unavailable` alone: the least error rate that can be asked for, where one
-    can.
+    `code` says more than `type` where a program could act on it: `context_length_exceeded`, `model_not_found`,
+    `invalid_api_key`, `permission_denied`, `rate_limit_exceeded`, `unknown_parameter`, `missing_required_parameter`,
+    `invalid_value`, `abstained`. `smallest_max_error` comes with `guarantee_unavailable` alone: the least error rate that
+    can be asked for, where one can.
     """
 
     type: str
+    code: str | None = None
     message: str
     param: str | None
     request_id: str
@@ -57,6 +80,7 @@ class ApiError(Exception):
         param: str | None = None,
         headers: dict[str, str] | None = None,
         smallest_max_error: float | None = None,
+        code: str | None = None,
     ) -> None:
         super().__init__(message)
         self.status = status
@@ -65,11 +89,16 @@ class ApiError(Exception):
         self.param = param
         self.headers = headers or {}
         self.smallest_max_error = smallest_max_error
+        self.code = code or _CODES.get(kind)
 
-    def body(self, request_id: str) -> ErrorBody:
+    def body(self, request_id: str, path: str = "") -> ErrorBody:
+        """In OpenAI's words where its clients ask, by the path; in this server's own elsewhere."""
         param = None if self.param is None else _plain(self.param)
+        openai = path.startswith(_OPENAI_PATHS) and self.kind != "abstention"
+        kind = _OPENAI_TYPES.get(self.kind, "server_error") if openai else self.kind
         return ErrorBody(
-            type=self.kind,
+            type=kind,
+            code=self.code,
             message=_plain(self.message),
             param=param,
             request_id=request_id,
@@ -80,10 +109,15 @@ class ApiError(Exception):
 _ANSWERING: dict[type[AnsweringError], tuple[int, str]] = {
     InvalidRequest: (400, "invalid_request"),
     NotAllowed: (403, "permission"),
+    ContextTooLong: (400, "invalid_request"),
     UnknownModel: (404, "not_found"),
     GuaranteeUnavailable: (409, "guarantee_unavailable"),
     DeadlineExceeded: (504, "timeout"),
     SampleLost: (502, "engine_error"),
+}
+_ANSWERING_CODES: dict[type[AnsweringError], str] = {
+    ContextTooLong: "context_length_exceeded",
+    UnknownModel: "model_not_found",
 }
 _NO_OBJECT = frozenset({"missing", "model_type", "model_attributes_type", "dict_type"})
 """What pydantic calls a body that is no JSON object, or none at all."""
@@ -110,8 +144,8 @@ def as_api_error(error: Exception) -> ApiError:
             return error
         case AnsweringError():
             status, kind = _ANSWERING[type(error)]
-            least = error.smallest_max_error if isinstance(error, GuaranteeUnavailable) else None
-            return ApiError(status, kind, str(error), error.param, smallest_max_error=least)
+            code, least = _ANSWERING_CODES.get(type(error)), getattr(error, "smallest_max_error", None)
+            return ApiError(status, kind, str(error), error.param, code=code, smallest_max_error=least)
         case RequestValidationError():
             return _from_validation(error)
         case HTTPException():
@@ -140,8 +174,8 @@ def _whole(seconds: float) -> str:
     return str(ceil(min(max(seconds, 0.0), LONGEST_PAUSE)))
 
 
-def error_response(error: ApiError, request_id: str) -> JSONResponse:
-    reply = ErrorReply(error=error.body(request_id))
+def error_response(error: ApiError, request_id: str, path: str = "") -> JSONResponse:
+    reply = ErrorReply(error=error.body(request_id, path))
     return JSONResponse(reply.model_dump(), status_code=error.status, headers=error.headers)
 
 
@@ -165,7 +199,8 @@ def _from_validation(error: RequestValidationError) -> ApiError:
         return ApiError(400, "invalid_request", f"the body is no valid JSON, see character {where}")
     if param is None and problem["type"] in _NO_OBJECT:
         return ApiError(400, "invalid_request", "send a JSON object, with content-type: application/json")
-    return ApiError(400, "invalid_request", _explain(problem, param), param)
+    code = _FAULTS.get(problem["type"], "invalid_value")
+    return ApiError(400, "invalid_request", _explain(problem, param), param, code=code)
 
 
 def field_name(location: Sequence[int | str]) -> str | None:

@@ -68,6 +68,7 @@ class Exchange:
     def __init__(self, scope: Scope, receive: Receive, send: Send, settings: Settings, span: Span) -> None:
         self._scope, self._receive, self._send = scope, receive, send
         self._settings = settings
+        self._without_body = False
         self._received = 0
         self._receive_by: float | None = None
         self._received_all = False
@@ -97,6 +98,7 @@ class Exchange:
 
     async def run(self, app: ASGIApp) -> None:
         try:
+            self._normalize()
             check_host(self._scope, self._settings)
             if _declared_length(self._scope) > self._settings.max_body_bytes:
                 await self._fail(ApiError(413, "invalid_request", self._too_large()))
@@ -108,6 +110,15 @@ class Exchange:
             log_failure(error, self.request_id)
             if self.first_byte is None and self.status == 499:
                 await self._fail(BROKEN)
+
+    def _normalize(self) -> None:
+        """A HEAD is a GET whose body is not sent, and a path under /v1 may end in slashes: some clients add one."""
+        path = self._scope["path"]
+        if path.startswith("/v1/") and path.endswith("/"):
+            self._scope["path"] = path.rstrip("/")
+            self._scope["raw_path"] = self._scope["path"].encode()
+        if self._scope["method"] == "HEAD":
+            self._without_body, self._scope["method"] = True, "GET"
 
     async def receive(self) -> Message:
         message = await (self._receive() if self._received_all else self._receive_in_time())
@@ -134,6 +145,8 @@ class Exchange:
             MutableHeaders(scope=message)["x-request-id"] = self.request_id
         elif self.first_byte is None and message.get("body") and message["body"] != KEEP_ALIVE:
             self.first_byte = self.seconds
+        if self._without_body and message["type"] == "http.response.body":
+            message = {**message, "body": b""}
         await self._send(message)
 
     def fields(self) -> dict[str, Any]:
@@ -156,7 +169,7 @@ class Exchange:
 
     async def _fail(self, error: ApiError) -> None:
         self.state["error"] = error.kind
-        await error_response(error, self.request_id)(self._scope, self._receive, self.send)
+        await error_response(error, self.request_id, self._scope["path"])(self._scope, self._receive, self.send)
 
     def _too_large(self) -> str:
         return f"the body is over the limit of {self._settings.max_body_bytes} bytes"

@@ -7,6 +7,7 @@ from fastapi.responses import PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, generate_latest
 from pydantic import BaseModel
 
+import demur
 from demur.api.context import Shared
 from demur.api.openapi import errors
 
@@ -22,6 +23,17 @@ class Readiness(BaseModel):
     model: str
 
 
+class Version(BaseModel):
+    version: str
+
+
+@router.get("/version")
+async def version() -> Version:
+    """The version of the server, as vLLM's clients ask for it."""
+    return Version(version=demur.__version__)
+
+
+@router.get("/ping")
 @router.get("/health")
 async def health() -> Health:
     """200 as long as the process answers at all."""

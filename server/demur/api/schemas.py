@@ -23,6 +23,14 @@ class AnswerRequest(RequestParams):
 
     question: Annotated[Text | None, Field(json_schema_extra={"pattern": r"\S"}), NotNull()] = None
     messages: Annotated[Messages | None, NotNull()] = None
+    schema_: Annotated[
+        dict[str, Any] | None,
+        Field(
+            alias="schema",
+            description="A JSON Schema: the answer is JSON that fits it, and `fields` tells how sure each value is.",
+        ),
+        NotNull(),
+    ] = None
     stream: bool = Field(default=False, description="Server-sent events instead of one JSON object.")
 
     def to_request(self) -> UnresolvedRequest:
@@ -30,7 +38,7 @@ class AnswerRequest(RequestParams):
         if self.question is not None and self.messages is not None:
             raise InvalidRequest("give either question or messages, not both", "messages")
         if self.messages is not None:
-            return UnresolvedRequest(conversation(self.messages), self, "messages")
+            return UnresolvedRequest(conversation(self.messages), self, "messages", self.schema_)
         if self.question is not None:
-            return UnresolvedRequest((Message(role="user", content=self.question),), self)
+            return UnresolvedRequest((Message(role="user", content=self.question),), self, schema=self.schema_)
         raise InvalidRequest("give a question, or messages that end with one", "question")

@@ -1,7 +1,7 @@
 """Server-sent events that stop the work behind them when the client goes, and the same for replies in one piece."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import aclosing
 from typing import Any, TypeVar
 
@@ -26,20 +26,26 @@ class EventStream(Response):
     """Sends `frames` as they come, and a comment line after every `keep_alive` seconds of silence.
 
     The status line waits for the first frame or the first comment: what fails at once is raised, and so becomes an
-    ordinary error reply. What fails later is the last frame, made by `on_error`. A client that goes away closes
-    `frames`.
+    ordinary error reply. `late_headers` are asked for then. What fails later is the last frame, made by `on_error`. A
+    client that goes away closes `frames`.
     """
 
     media_type = "text/event-stream"
 
     def __init__(
-        self, frames: AsyncGenerator[bytes, None], *, keep_alive: float, on_error: Callable[[Exception], bytes]
+        self,
+        frames: AsyncGenerator[bytes, None],
+        *,
+        keep_alive: float,
+        on_error: Callable[[Exception], bytes],
+        late_headers: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
         super().__init__(headers={"cache-control": "no-cache", "x-accel-buffering": "no"})
         del self.headers["content-length"]
         self._frames = frames
         self._keep_alive = keep_alive
         self._on_error = on_error
+        self._late_headers = late_headers
         self._started = False
         self._sending = asyncio.Lock()
         self._last_sent = 0.0
@@ -78,6 +84,7 @@ class EventStream(Response):
         async with self._sending:
             if not self._started:
                 self._started = True
+                self.headers.update(self._late_headers())
                 await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
             await send({"type": "http.response.body", "body": data, "more_body": more})
             self._last_sent = asyncio.get_running_loop().time()

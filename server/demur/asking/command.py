@@ -3,7 +3,7 @@
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,6 +11,10 @@ from demur.asking.exits import fail
 from demur.cli_options import key_option
 from demur.core.answers import Granularity
 from demur.core.contracts import CONTRACTS
+from demur.core.selection import RULES
+
+if TYPE_CHECKING:
+    from demur.asking.one import Shown
 
 
 def ask(
@@ -34,9 +38,17 @@ def ask(
         list[str] | None, typer.Option(metavar="SIGNAL", help="Show this one beside the confidence; may be repeated.")
     ] = None,
     samples: Annotated[int | None, typer.Option(min=1, help="Draw several answers and choose one.")] = None,
+    selection: Annotated[str | None, key_option(RULES, help="How one of several samples is chosen.")] = None,
+    include_signals: Annotated[
+        list[str] | None, typer.Option(help="A signal to show beside the confidence; may be given again.")
+    ] = None,
     max_tokens: Annotated[int | None, typer.Option(min=1, help="Longest output, in tokens.")] = None,
     withheld: Annotated[bool, typer.Option("--withheld", help="Show what was withheld, if the server may.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the reply as JSON.")] = False,
+    stream: Annotated[
+        bool | None,
+        typer.Option("--stream/--no-stream", help="Show the answer while it is made, or once it is there."),
+    ] = None,
     no_color: Annotated[bool, typer.Option("--no-color", help="No colour, as with NO_COLOR set.")] = False,
     file: Annotated[
         Path | None,
@@ -51,7 +63,8 @@ def ask(
     ] = None,
     concurrency: Annotated[int, typer.Option(min=1, help="Questions asked at the same time, with --file.")] = 8,
     base_url: Annotated[
-        str | None, typer.Option(help="The server; DEMUR_BASE_URL, or this machine, when absent.")
+        str | None,
+        typer.Option("--base-url", "--url", help="The server; DEMUR_BASE_URL, or this machine, when absent."),
     ] = None,
     api_key: Annotated[
         str | None, typer.Option(help="Better set DEMUR_API_KEY: other users see command lines.")
@@ -75,6 +88,8 @@ def ask(
         "confidence_source": confidence_source,
         "include_signals": signal or None,
         "samples": samples,
+        "selection": selection,
+        "include_signals": include_signals or None,
         "max_tokens": max_tokens,
         "include_withheld": withheld or None,
     }
@@ -85,8 +100,15 @@ def ask(
     else:
         if out is not None:
             raise typer.BadParameter("goes with --file", param_hint="--out")
-        status = one.ask_one(_question(question), server, options, as_json=as_json, no_color=no_color)
+        status = one.ask_one(_question(question), server, options, shown=_shown(as_json, stream), no_color=no_color)
     raise typer.Exit(status)
+
+
+def _shown(as_json: bool, stream: bool | None) -> "Shown":
+    """JSON comes whole unless its events are asked for."""
+    if as_json:
+        return "json_events" if stream else "json"
+    return "whole" if stream is False else "live"
 
 
 def _question(given: str | None) -> str:

@@ -1,7 +1,7 @@
 """Values that the packages share: what was read from a completion, and what is decided about it."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 ContractName = str
 """A key of `demur.core.contracts.CONTRACTS`."""
@@ -47,6 +47,21 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
+class FieldValue:
+    """One plain value of a JSON answer. `path` is a JSON Pointer (RFC 6901), `confidence` is in [0, 1].
+
+    `confidence` is None where no percentage could be read. `agreement` is the share of several samples that have the
+    same value at this path, None where there was one sample.
+    """
+
+    path: str
+    value: Any
+    confidence: float | None
+    explanation: str = ""
+    agreement: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Completion:
     """What one model output says, read under one contract. Nothing is decided yet.
 
@@ -61,6 +76,7 @@ class Completion:
     state: ConfidenceStatus
     text: str
     claims: tuple[Claim, ...] = ()
+    fields: tuple[FieldValue, ...] = ()
     idk: bool = False
     problems: tuple[str, ...] = ()
     violation: bool = False

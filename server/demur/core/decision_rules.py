@@ -22,6 +22,14 @@ def by_confidence(completion: Completion, stated: ParsedConfidence, t: float, gr
     return ANSWER if stated.value >= t else Decision("abstain", "below_threshold")
 
 
+def by_fields(completion: Completion, stated: ParsedConfidence, t: float, granularity: Granularity) -> Decision:
+    """At granularity "claims" each value carries its own confidence, so every document is given, also one without
+    any value; else `by_confidence`, where a document without any value has no doubt in it."""
+    if granularity == "claims" or not completion.fields:
+        return ANSWER
+    return by_confidence(completion, stated, t, granularity)
+
+
 def as_the_model_decided(
     completion: Completion, stated: ParsedConfidence, t: float, granularity: Granularity
 ) -> Decision:

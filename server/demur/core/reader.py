@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from demur.core.answers import Aggregation, Completion, ContractName, ParseMode
-from demur.core.contracts import CONTRACTS
+from demur.core.contracts import ALL_CONTRACTS, CONTRACTS
 from demur.core.parsing.events import Event
 from demur.core.parsing.labels import LABELS, Labels
 from demur.core.parsing.lexer import Lexer, Token
@@ -31,7 +31,8 @@ class Reader:
 
         `labels` are the words that announce answers and confidences where the mode is lenient.
         """
-        form = CONTRACTS[contract]
+        form = ALL_CONTRACTS[contract]
+        mode = "strict" if form.takes_schema else mode
         self._contract = form.name
         self._lexer = Lexer(form.has_claims, mode, labels)
         self._segments = Segments() if mode == "lenient" else None

@@ -5,7 +5,7 @@ one place; its method section is what holds.
 """
 
 from demur.core.answers import Claim, ClaimDecision, Completion, Decision, Granularity, ParsedConfidence
-from demur.core.contracts import CONTRACTS
+from demur.core.contracts import ALL_CONTRACTS
 
 
 def decide_claim(confidence: float | None, t: float) -> ClaimDecision:
@@ -31,7 +31,7 @@ def decide(
     if completion.answer is None:
         return Decision("abstain", "truncated" if truncated else "answer_missing")
     stated = confidence or ParsedConfidence(completion.state, completion.confidence)
-    decision = CONTRACTS[completion.contract].decide(completion, stated, t, granularity)
+    decision = ALL_CONTRACTS[completion.contract].decide(completion, stated, t, granularity)
     if truncated and decision.reason == "confidence_missing":
         return Decision("abstain", "truncated")
     return decision

@@ -2,11 +2,15 @@
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypedDict
+from typing import Any, Literal, Protocol, TypedDict
+
+from demur.engine.shaping import UNSHAPED, LogitShaping
 
 Trace = Mapping[str, str]
 """W3C headers: `traceparent`, and `tracestate` where there is one."""
 FinishReason = Literal["stop", "length", "abort"]
+TemplateArguments = Mapping[str, Any]
+"""What a chat template takes besides the messages, such as `enable_thinking`."""
 Resumption = Literal["continued", "asked"]
 """How a stream goes on with a reply so far: with its own tokens, or in a further turn that asks for the rest."""
 MOST_TOKENS = 10**9
@@ -23,7 +27,7 @@ class Message(TypedDict):
 @dataclass(frozen=True, slots=True)
 class Sampling:
     """How one sample is drawn. `constraint` is a regular expression the output is forced to match, where the
-    engine can do that.
+    engine can do that. `json_schema` is a JSON Schema that it is forced into instead, written without line breaks.
 
     `logprobs` asks for the log-probability of each token, with up to that many of the likeliest tokens beside it; None
     asks for nothing and costs nothing.
@@ -34,6 +38,8 @@ class Sampling:
     top_p: float = 1.0
     seed: int | None = None
     constraint: str | None = None
+    json_schema: Mapping[str, Any] | None = None
+    shaping: LogitShaping = UNSHAPED
     logprobs: int | None = None
 
 
@@ -72,7 +78,8 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """Messages made ready for one engine. `token_ids` is None where the engine does not tokenize here.
+    """Messages made ready for one engine. `token_ids` is None where the engine does not tokenize here; `template` is
+    what else the chat template takes.
 
     With `written` a stream continues that reply. The prefix is the same, so that a prefix cache pays for most of it.
     `thought_tag` is what a chat template ends with that opens a private thought itself, `<think>`: a stream begins with
@@ -83,6 +90,7 @@ class Prompt:
     token_ids: tuple[int, ...] | None = None
     written: Written | None = None
     thought_tag: str = ""
+    template: TemplateArguments | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +180,11 @@ class Engine(Protocol):
         """Prompt and completion together, in tokens; None where the engine does not know."""
         ...
 
-    async def prepare(self, messages: Sequence[Message]) -> Prompt:
-        """Apply the model's chat template once. Raises PromptTooLong."""
+    async def prepare(self, messages: Sequence[Message], template: TemplateArguments | None = None) -> Prompt:
+        """Apply the model's chat template once, with arguments of its own where there are some.
+
+        Raises PromptTooLong.
+        """
         ...
 
     def stream(

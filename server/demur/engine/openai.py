@@ -7,7 +7,7 @@ No host is trusted: see chat_stream.py for what it may send, and balancing.py fo
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,6 +22,7 @@ from demur.engine.base import (
     RequestRefused,
     Resumption,
     Sampling,
+    TemplateArguments,
     Trace,
 )
 from demur.engine.chat_stream import Ask, Overrun, chat_stream
@@ -92,9 +93,9 @@ class OpenAIEngine:
         """How each of them is doing, in the order in which they were named."""
         return [UpstreamState(host.upstream.name, host.in_flight, host.is_unhealthy) for host in self._hosts]
 
-    async def prepare(self, messages: Sequence[Message]) -> Prompt:
+    async def prepare(self, messages: Sequence[Message], template: TemplateArguments | None = None) -> Prompt:
         """The upstream applies the template, so nothing is counted here."""
-        return Prompt(tuple(messages))
+        return Prompt(tuple(messages), template=template)
 
     async def stream(
         self, prompt: Prompt, sampling: Sampling, *, request_id: str, trace: Trace | None = None
@@ -171,7 +172,10 @@ class OpenAIEngine:
             "top_p": sampling.top_p,
             "stream": True,
             "stream_options": {"include_usage": True},
+            **sampling.shaping.changed(),
         }
+        if prompt.template:
+            body["chat_template_kwargs"] = dict(prompt.template)
         if sampling.seed is not None:
             body["seed"] = sampling.seed
         if sampling.logprobs is not None:
@@ -186,6 +190,8 @@ class OpenAIEngine:
             body["structured_outputs"] = {"regex": constraint}
             if prompt.written is not None:
                 body["include_reasoning"] = False  # vLLM then applies the expression from the first token on
+        if sampling.json_schema is not None:
+            body |= _forced_into(sampling.json_schema, structured_outputs=self._structured_outputs)
         sendable = {name: value for name, value in headers.items() if value.isascii() and value.isprintable()}
         content = json.dumps(body).encode()
         return Ask(content, sendable, sampling.max_tokens, len(content), sampling.logprobs is not None)
@@ -247,6 +253,13 @@ def _levels(asked: int | None, taken: int | None) -> list[int | None]:
         return [None]
     most = min(asked, taken)
     return [most, *([FEW_ALTERNATIVES] if most > FEW_ALTERNATIVES else []), None]
+
+
+def _forced_into(schema: Mapping[str, Any], *, structured_outputs: bool) -> dict[str, Any]:
+    """vLLM's own field where it is taken; OpenAI's, which other hosts know, where not."""
+    if structured_outputs:
+        return {"structured_outputs": {"json": schema, "disable_any_whitespace": True}}
+    return {"response_format": {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema}}}
 
 
 def _worst(failures: Sequence[EngineError]) -> EngineError:

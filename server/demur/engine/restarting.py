@@ -9,7 +9,17 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from demur.backoff import exponential
-from demur.engine.base import Chunk, Engine, EngineDead, EngineRestarting, Message, Prompt, Sampling, Trace
+from demur.engine.base import (
+    Chunk,
+    Engine,
+    EngineDead,
+    EngineRestarting,
+    Message,
+    Prompt,
+    Sampling,
+    TemplateArguments,
+    Trace,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -85,10 +95,10 @@ class RestartingEngine:
     def pieces(self, prompt: Prompt, token_ids: Sequence[int]) -> list[str]:
         return self._engine.pieces(prompt, token_ids)
 
-    async def prepare(self, messages: Sequence[Message]) -> Prompt:
+    async def prepare(self, messages: Sequence[Message], template: TemplateArguments | None = None) -> Prompt:
         engine = await self._answering()
         with self._watched(engine):
-            return await engine.prepare(messages)
+            return await engine.prepare(messages, template)
 
     async def stream(
         self, prompt: Prompt, sampling: Sampling, *, request_id: str, trace: Trace | None = None

@@ -21,11 +21,13 @@ from demur.engine.base import (
     PromptTooLong,
     Resumption,
     Sampling,
+    TemplateArguments,
     TokenLogprob,
     Trace,
     Written,
 )
 from demur.engine.demo import demo_answer
+from demur.engine.demo_json import demo_document
 from demur.prompts import asks_if_right
 
 _WORD = re.compile(r"\s*\S+")
@@ -161,17 +163,17 @@ class ScriptedEngine:
     def max_model_len(self) -> int:
         return self._max_model_len
 
-    async def prepare(self, messages: Sequence[Message]) -> Prompt:
+    async def prepare(self, messages: Sequence[Message], template: TemplateArguments | None = None) -> Prompt:
         count = sum(len(_WORD.findall(message["content"])) for message in messages)
         if count >= self._max_model_len:
             raise PromptTooLong(count, self._max_model_len)
-        return Prompt(tuple(messages), tuple(range(count)))
+        return Prompt(tuple(messages), tuple(range(count)), template=template)
 
     async def stream(
         self, prompt: Prompt, sampling: Sampling, *, request_id: str, trace: Trace | None = None
     ) -> AsyncGenerator[Chunk, None]:
         self.drawn.append(Drawn(request_id, prompt.messages, sampling, trace or {}, prompt.written))
-        script = self._script(prompt.messages)
+        script = self._script(prompt.messages, sampling)
         finished = False
         self.running += 1
         try:
@@ -205,20 +207,22 @@ class ScriptedEngine:
         for waiter in list(self._waiting):
             waiter.get_loop().call_soon_threadsafe(_wake, waiter)
 
-    def _script(self, messages: Sequence[Message]) -> Script:
-        answers = self._find(messages)
+    def _script(self, messages: Sequence[Message], sampling: Sampling) -> Script:
+        answers = self._find(messages, sampling)
         if isinstance(answers, Script):
             return answers
         return Script([answers] if isinstance(answers, str) else answers)
 
-    def _find(self, messages: Sequence[Message]) -> Answers:
+    def _find(self, messages: Sequence[Message], sampling: Sampling) -> Answers:
         if asks_if_right(messages) and self._source is demo_answer:
             return _judged(messages[-2]["content"])
-        if callable(self._source):
+        if callable(self._source) and not (self._source is demo_answer and sampling.json_schema is not None):
             return self._source(messages)
         asked = messages[-1]["content"]
-        fitting = [piece for piece in self._source if piece in asked]
-        return self._source[max(fitting, key=len)] if fitting else demo_answer(messages)
+        scripts = dict[str, Answers]() if callable(self._source) else self._source
+        if fitting := [piece for piece in scripts if piece in asked]:
+            return scripts[max(fitting, key=len)]
+        return demo_answer(messages) if sampling.json_schema is None else demo_document(sampling.json_schema, asked)
 
     async def _play(
         self, script: Script, prompt: Prompt, sampling: Sampling, request_id: str

@@ -1,7 +1,7 @@
 """`demur keys`: make, list and revoke the keys in a file. A running server takes changes up by itself."""
 
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Literal, NoReturn
 
 import typer
 from pydantic import ValidationError
@@ -32,6 +32,10 @@ def create(
         float, typer.Option(min=0, max=1, help="The lowest risk threshold that the holder may ask with.")
     ] = 0.0,
     withheld: Annotated[bool, typer.Option("--withheld", help="Let the holder see withheld text.")] = False,
+    abstain_as: Annotated[
+        Literal["content", "refusal", "error"] | None,
+        typer.Option(help="How chat completions tell the holder that there is no answer."),
+    ] = None,
 ) -> None:
     """Make a key and print it. It is shown this once; the file keeps a hash."""
     try:
@@ -43,6 +47,7 @@ def create(
             max_samples=max_samples,
             min_risk_threshold=min_risk_threshold,
             withheld=withheld,
+            abstain_as=abstain_as,
         )
         KeyFile(file).change(lambda keys: (*keys, key))
     except KeysError as error:

@@ -7,7 +7,7 @@ import hashlib
 import hmac
 import secrets
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -27,7 +27,7 @@ class Key(BaseModel):
 
     `concurrent_samples` may run at once, the rest waits; `max_samples` is the highest k of one request.
     `min_risk_threshold` is the lowest risk threshold that the holder may ask with, in [0, 1]. `withheld` lets the
-    holder see withheld text, whatever that is.
+    holder see withheld text, whatever that is. `abstain_as` is how chat completions say that there is no answer.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -42,6 +42,7 @@ class Key(BaseModel):
     max_samples: Most = None
     min_risk_threshold: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.0
     withheld: bool = False
+    abstain_as: Literal["content", "refusal", "error"] | None = None
 
     def matches(self, text: str) -> bool:
         """Whether `text` is this key; takes the same time whatever it is."""

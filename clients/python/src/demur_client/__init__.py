@@ -9,6 +9,7 @@ from .batch import Failure
 from .client import AnswerStream, Client
 from .errors import (
     AuthenticationError,
+    ClientClosedError,
     ConnectionFailedError,
     DemurError,
     GuaranteeUnavailableError,
@@ -33,12 +34,15 @@ from .events import (
     SampleEvent,
     Transcript,
 )
+from .models import Model
+from .raw import RawReply
 from .request import DEFAULT_BASE_URL, Options, Question
 from .retrying import NO_RETRY, RetryPolicy
 from .values import (
     CalibrationSet,
     Claim,
     Content,
+    Field,
     Group,
     Guarantee,
     Member,
@@ -63,24 +67,28 @@ __all__ = [
     "Claim",
     "ClaimEvent",
     "Client",
+    "ClientClosedError",
     "ConnectionFailedError",
     "Content",
     "DeltaEvent",
     "DemurError",
     "Event",
     "Failure",
+    "Field",
     "Group",
     "Guarantee",
     "GuaranteeUnavailableError",
     "InvalidRequestError",
     "Member",
     "Message",
+    "Model",
     "NotFoundError",
     "Options",
     "PermissionDeniedError",
     "ProgressEvent",
     "Question",
     "RateLimitError",
+    "RawReply",
     "RedecideError",
     "ReplyError",
     "RequestTimeoutError",

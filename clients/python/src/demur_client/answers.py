@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, cast
 
 from . import notebook, rethreshold, wording
@@ -20,6 +20,10 @@ class Answer(AnswerValues):
     shown stays. `withheld` holds all that was read if the caller asked with `include_withheld=True` and the operator
     allows it. `created` is in seconds since 1970. `guarantee` says what a `max_error` was answered with, `notice` why a
     confidence is not calibrated where the server has calibrators.
+
+    `signals` is None unless `include_signals` asked for some. `fields` is None unless a schema was asked with; then
+    `parsed` is the JSON of the answer, an instance of the model where the schema was a pydantic model, and None after
+    an abstention. `request_id` finds the request in the server's log.
     """
 
     def at(self, risk_threshold: float) -> Answer:
@@ -34,7 +38,15 @@ class Answer(AnswerValues):
     def to_dict(self) -> dict[str, Any]:
         """The reply as JSON values, in the shape it has on the wire."""
         shown = self.contract == "claims" and self.text is not None
-        fields = _jsonable(asdict(self))
+        fields = _jsonable(asdict(replace(self, parsed=None)))
+        for name in ("parsed", "request_id"):
+            del fields[name]
+        for name in ("fields", "signals"):
+            if fields[name] is None:
+                del fields[name]
+        for each in fields.get("fields", []):
+            if each["agreement"] is None:
+                del each["agreement"]
         withheld = fields["withheld"]
         if withheld and self.contract != "claims":
             withheld["claims"] = None

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from copy import copy
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from . import batch, decoding, failures, request
+from . import batch, decoding, failures, request, structured
 from .answers import Answer
 from .batch import Failure, Progress
+from .errors import ClientClosedError
 from .events import Event, EventReader
-from .request import DEFAULT_TIMEOUT, Options, Question, Request
+from .models import AsyncModels
+from .raw import AsyncRawAnswers
+from .request import DEFAULT_TIMEOUT, LIMITS, Options, Question, Request
 from .retrying import DEFAULT_RETRY, RetryPolicy
+from .settings import settings
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
+    from typing_extensions import Self, Unpack
 
 
 class AsyncClient:
@@ -31,21 +36,49 @@ class AsyncClient:
         *,
         base_url: str | None = None,
         api_key: str | None = None,
-        timeout: float | httpx.Timeout = DEFAULT_TIMEOUT,
+        timeout: float | httpx.Timeout | None = None,
+        max_retries: int | None = None,
+        default_headers: Mapping[str, str] | None = None,
+        http_client: httpx.AsyncClient | None = None,
         retry: RetryPolicy = DEFAULT_RETRY,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        self._retry = retry
-        self._http = httpx.AsyncClient(**request.connection(base_url, api_key, timeout), transport=transport)
+        limit = timeout if timeout is not None or http_client is not None else DEFAULT_TIMEOUT
+        self._settings = settings(base_url, api_key, limit, retry, max_retries, default_headers)
+        self._http = http_client or httpx.AsyncClient(limits=LIMITS, timeout=DEFAULT_TIMEOUT, transport=transport)
+
+    @property
+    def models(self) -> AsyncModels:
+        """What the server has: `list()` and `retrieve(name)`."""
+        return AsyncModels(self._send)
+
+    @property
+    def with_raw_response(self) -> AsyncRawAnswers:
+        """`answer` with the HTTP reply beside it: status, headers, request id, notices."""
+        return AsyncRawAnswers(self._send)
+
+    def with_options(
+        self,
+        *,
+        timeout: float | httpx.Timeout | None = None,
+        max_retries: int | None = None,
+        default_headers: Mapping[str, str] | None = None,
+    ) -> Self:
+        """A client with other settings on the same connections; closing one closes both."""
+        other = copy(self)
+        other._settings = self._settings.changed(
+            timeout=timeout, max_retries=max_retries, default_headers=default_headers
+        )
+        return other
 
     async def answer(self, question: Question, **options: Unpack[Options]) -> Answer:
         """Ask and wait for the answer. See `Client.answer`."""
-        return decoding.from_response(await self._send(request.build(question, options)))
+        return decoding.from_response(await self._send(request.build(question, options)), options.get("schema"))
 
     def stream(self, question: Question, **options: Unpack[Options]) -> AsyncAnswerStream:
         """Ask and get typed events as the model writes. See `Client.stream`; use it with `async with`."""
         asked = request.build(question, options, stream=True)
-        return AsyncAnswerStream(lambda: self._send(asked))
+        return AsyncAnswerStream(lambda: self._send(asked), options.get("schema"))
 
     async def answer_many(
         self,
@@ -88,10 +121,12 @@ class AsyncClient:
 
     async def _send(self, asked: Request) -> httpx.Response:
         """Send until it succeeds or may not be repeated. The body of a stream has not been read then."""
+        if self._http.is_closed:
+            raise ClientClosedError("this client was closed; make a new one")
         attempt = 0
         while True:
             try:
-                response = await self._http.send(asked.to_http(self._http), stream=asked.stream)
+                response = await self._http.send(self._settings.to_http(self._http, asked), stream=asked.stream)
                 if not response.is_success:
                     await response.aread()
             except httpx.RequestError as problem:
@@ -100,14 +135,15 @@ class AsyncClient:
                 error = failures.from_response(response)
                 if error is None:
                     return response
-            await asyncio.sleep(self._retry.pause(error, attempt))
+            await asyncio.sleep(self._settings.retry.pause(error, attempt))
             attempt += 1
 
 
 class AsyncAnswerStream(AsyncIterator[Event]):
     """Events of one answer, to be read once. `transcript` is what they have shown so far."""
 
-    def __init__(self, send: Callable[[], Awaitable[httpx.Response]]) -> None:
+    def __init__(self, send: Callable[[], Awaitable[httpx.Response]], schema: Any = None) -> None:
+        self._schema = schema
         reader = EventReader()
         self.transcript = reader.transcript
         self._events = _events(send, reader)
@@ -119,7 +155,7 @@ class AsyncAnswerStream(AsyncIterator[Event]):
         """Read to the end and return the answer."""
         async for _ in self:
             pass
-        return self.transcript.result()
+        return structured.parsed(self.transcript.result(), self._schema)
 
     async def close(self) -> None:
         """Close the connection, which stops the work on the server."""

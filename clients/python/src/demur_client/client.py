@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from copy import copy
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from . import batch, decoding, failures, request
+from . import batch, decoding, failures, request, structured
 from .answers import Answer
 from .batch import Failure, Progress
+from .errors import ClientClosedError
 from .events import Event, EventReader
-from .request import DEFAULT_TIMEOUT, Options, Question, Request
+from .models import Models
+from .raw import RawAnswers
+from .request import DEFAULT_TIMEOUT, LIMITS, Options, Question, Request
 from .retrying import DEFAULT_RETRY, RetryPolicy
+from .settings import settings
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
+    from typing_extensions import Self, Unpack
 
 
 class Client:
     """Asks a demur server. Safe to share between threads; close it, or use it as a context manager.
 
     `base_url` is DEMUR_BASE_URL or this machine by default, `api_key` is DEMUR_API_KEY or none. `timeout` is in
-    seconds, or an `httpx.Timeout`; it counts from one piece of a reply to the next. `transport` replaces the
-    network in tests: `httpx.MockTransport`, for one.
+    seconds, or an `httpx.Timeout`; it counts from one piece of a reply to the next. `max_retries` is how often a
+    request is repeated that may be; `retry` says all about that. `http_client` is one of your own, with its proxies
+    and certificates; `default_headers` go with every request. `transport` replaces the network in tests:
+    `httpx.MockTransport`, for one.
     """
 
     def __init__(
@@ -33,12 +40,40 @@ class Client:
         *,
         base_url: str | None = None,
         api_key: str | None = None,
-        timeout: float | httpx.Timeout = DEFAULT_TIMEOUT,
+        timeout: float | httpx.Timeout | None = None,
+        max_retries: int | None = None,
+        default_headers: Mapping[str, str] | None = None,
+        http_client: httpx.Client | None = None,
         retry: RetryPolicy = DEFAULT_RETRY,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
-        self._retry = retry
-        self._http = httpx.Client(**request.connection(base_url, api_key, timeout), transport=transport)
+        limit = timeout if timeout is not None or http_client is not None else DEFAULT_TIMEOUT
+        self._settings = settings(base_url, api_key, limit, retry, max_retries, default_headers)
+        self._http = http_client or httpx.Client(limits=LIMITS, timeout=DEFAULT_TIMEOUT, transport=transport)
+
+    @property
+    def models(self) -> Models:
+        """What the server has: `list()` and `retrieve(name)`."""
+        return Models(self._send)
+
+    @property
+    def with_raw_response(self) -> RawAnswers:
+        """`answer` with the HTTP reply beside it: status, headers, request id, notices."""
+        return RawAnswers(self._send)
+
+    def with_options(
+        self,
+        *,
+        timeout: float | httpx.Timeout | None = None,
+        max_retries: int | None = None,
+        default_headers: Mapping[str, str] | None = None,
+    ) -> Self:
+        """A client with other settings on the same connections; closing one closes both."""
+        other = copy(self)
+        other._settings = self._settings.changed(
+            timeout=timeout, max_retries=max_retries, default_headers=default_headers
+        )
+        return other
 
     def answer(self, question: Question, **options: Unpack[Options]) -> Answer:
         """Ask and wait for the answer; an abstention is an answer whose `decision` is "abstain".
@@ -46,7 +81,7 @@ class Client:
         `question` is a text or a list of messages. The options are those of `demur_client.Options`, first of all
         `risk_threshold`. Raises a DemurError for everything that went wrong.
         """
-        return decoding.from_response(self._send(request.build(question, options)))
+        return decoding.from_response(self._send(request.build(question, options)), options.get("schema"))
 
     def stream(self, question: Question, **options: Unpack[Options]) -> AnswerStream:
         """Ask and get typed events as the model writes; the last one is an AnswerEvent.
@@ -54,7 +89,7 @@ class Client:
         Use it in a `with` statement: leaving it early closes the connection, and the server stops the work.
         """
         asked = request.build(question, options, stream=True)
-        return AnswerStream(lambda: self._send(asked))
+        return AnswerStream(lambda: self._send(asked), options.get("schema"))
 
     def answer_many(
         self,
@@ -101,10 +136,12 @@ class Client:
 
     def _send(self, asked: Request) -> httpx.Response:
         """Send until it succeeds or may not be repeated. The body of a stream has not been read then."""
+        if self._http.is_closed:
+            raise ClientClosedError("this client was closed; make a new one")
         attempt = 0
         while True:
             try:
-                response = self._http.send(asked.to_http(self._http), stream=asked.stream)
+                response = self._http.send(self._settings.to_http(self._http, asked), stream=asked.stream)
                 if not response.is_success:
                     response.read()
             except httpx.RequestError as problem:
@@ -113,14 +150,15 @@ class Client:
                 error = failures.from_response(response)
                 if error is None:
                     return response
-            time.sleep(self._retry.pause(error, attempt))
+            time.sleep(self._settings.retry.pause(error, attempt))
             attempt += 1
 
 
 class AnswerStream(Iterator[Event]):
     """Events of one answer, to be read once. `transcript` is what they have shown so far."""
 
-    def __init__(self, send: Callable[[], httpx.Response]) -> None:
+    def __init__(self, send: Callable[[], httpx.Response], schema: Any = None) -> None:
+        self._schema = schema
         reader = EventReader()
         self.transcript = reader.transcript
         self._events = _events(send, reader)  # knows nothing of self, so a dropped stream closes at once
@@ -132,7 +170,7 @@ class AnswerStream(Iterator[Event]):
         """Read to the end and return the answer."""
         for _ in self:
             pass
-        return self.transcript.result()
+        return structured.parsed(self.transcript.result(), self._schema)
 
     def close(self) -> None:
         """Close the connection, which stops the work on the server."""

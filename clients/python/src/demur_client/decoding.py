@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar, cast
 
 import httpx
 
+from . import structured
 from .answers import Answer
 from .errors import ReplyError
 from .failures import request_id
-from .values import CalibrationSet, Claim, Content, Group, Guarantee, Member, Samples, Signal, SignalCost, Usage
+from .values import CalibrationSet, Claim, Content, Field, Group, Guarantee, Member, Samples, Signal, SignalCost, Usage
 
 T = TypeVar("T")
 _HUGE = 2**1000
@@ -44,6 +47,15 @@ class Fields:
             raise ReplyError(f"{self._at(name)} in the server's reply is no {kind.__name__}: {value!r:.80}")
         return cast(T, value)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What there is, null or not."""
+        return tuple(self._values)
+
+    def any(self, name: str) -> Any:
+        """The field as it is, None where it is absent."""
+        return self._values.get(name)
+
     def inner(self, name: str) -> Fields | None:
         """An object inside this one, None where it is absent or null."""
         value = self._values.get(name)
@@ -70,10 +82,20 @@ class Fields:
         return f"{self._path}.{name}" if self._path else name
 
 
-def from_response(response: httpx.Response) -> Answer:
+def from_response(response: httpx.Response, schema: Any = None) -> Answer:
     """The answer in a success that has been read. Raises ReplyError, with the reply as its body."""
+    found = replace(_read(response, answer), request_id=request_id(response))
+    return found if schema is None else structured.parsed(found, schema)
+
+
+def fields_of(response: httpx.Response) -> Fields:
+    """The object in a success that has been read. Raises ReplyError."""
+    return _read(response, lambda fields: fields)
+
+
+def _read(response: httpx.Response, reader: Callable[[Fields], T]) -> T:
     try:
-        return answer(Fields(json.loads(response.content)))
+        return reader(Fields(json.loads(response.content)))
     except (ValueError, RecursionError):
         message = "the server's reply is no JSON: is this the address of a demur server?"
     except ReplyError as error:
@@ -85,6 +107,7 @@ def answer(fields: Fields) -> Answer:
     """The reply to a question."""
     withheld = fields.inner("withheld")
     sampled = fields.inner("samples")
+    structured_answer = fields.any("fields") is not None
     return Answer(
         id=fields.get("id", str),
         created=fields.get("created", int),
@@ -108,6 +131,8 @@ def answer(fields: Fields) -> Answer:
         signals=_signals(fields.inner("signals")),
         guarantee=_guarantee(held) if (held := fields.inner("guarantee")) else None,
         notice=fields.maybe("notice", str),
+        fields=None if not structured_answer else tuple(field(each) for each in fields.each("fields")),
+        parsed=None if not structured_answer else structured.loaded(fields.maybe("answer", str)),
     )
 
 
@@ -126,6 +151,18 @@ def _guarantee(fields: Fields) -> Guarantee:
             kind=graded.get("kind", str),
             questions=graded.maybe("questions", str),
         ),
+    )
+
+
+def field(fields: Fields) -> Field:
+    """One value of a structured answer."""
+    return Field(
+        path=fields.get("path", str),
+        value=fields.any("value"),
+        confidence=fields.maybe("confidence", float),
+        decision=cast(Any, fields.get("decision", str)),
+        explanation=fields.maybe("explanation", str) or "",
+        agreement=fields.maybe("agreement", float),
     )
 
 

@@ -12,6 +12,7 @@ DemurError
 ├── ConnectionFailedError      no reply came: nobody listens, or the connection broke
 │   └── RequestTimeoutError    the reply took longer than the client's timeout
 ├── StreamError                a stream that had begun ended without an answer; it is never repeated
+├── ClientClosedError      the client was closed before
 ├── ReplyError                 what came back is no reply this client can read
 └── RedecideError              `Answer.at` lacks what it needs
 
@@ -26,7 +27,7 @@ import json
 class DemurError(Exception):
     """Every failure of this package. Fields that are not known are None.
 
-    `type`, `param` and `request_id` are the server's words; `body` is the reply as it came.
+    `type`, `code`, `param` and `request_id` are the server's words; `body` is the reply as it came.
     """
 
     may_retry = False
@@ -39,6 +40,7 @@ class DemurError(Exception):
         status: int | None = None,
         type: str | None = None,
         param: str | None = None,
+        code: str | None = None,
         request_id: str | None = None,
         body: str | None = None,
         retry_after: float | None = None,
@@ -48,6 +50,7 @@ class DemurError(Exception):
         self.status = status
         self.type = type
         self.param = param
+        self.code = code
         self.request_id = request_id
         self.body = body
         self.retry_after = retry_after
@@ -114,6 +117,10 @@ class RequestTimeoutError(ConnectionFailedError):
     """The reply took longer than the client's timeout. Not repeated: the caller's time is up."""
 
     may_retry = False
+
+
+class ClientClosedError(DemurError):
+    """The client was closed before it was asked."""
 
 
 class StreamError(DemurError):

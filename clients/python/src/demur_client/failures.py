@@ -33,6 +33,7 @@ def from_response(response: httpx.Response) -> errors.StatusError | None:
         status=status,
         type=words.get("type"),
         param=words.get("param"),
+        code=words.get("code"),
         request_id=words.get("request_id") or request_id(response),
         body=response.text,
         retry_after=retry_after(response.headers.get("retry-after"), datetime.now(timezone.utc)),

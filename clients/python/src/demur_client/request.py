@@ -8,11 +8,12 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypedDict, Union
+from typing import Any, NamedTuple, TypedDict, Union
 
 import httpx
 
-from .values import Aggregation, ConfidenceSource, Contract, Granularity, Message, Selection, Stopping
+from . import structured
+from .values import Aggregation, ConfidenceSource, Contract, Granularity, Message, OnDoubt, Selection, Stopping
 from .version import __version__
 
 DEFAULT_BASE_URL = "http://127.0.0.1:8000"
@@ -36,6 +37,9 @@ class Options(TypedDict, total=False):
     `samples` answers are drawn and one is chosen by `selection`; `stopping` ends the sampling early with an error of
     at most `error_budget`. `timeout` is the server's limit for the request in seconds. `include_withheld` asks for
     the text of an abstention, which the operator may forbid; `include_signals` names the signals to be shown.
+
+    `schema` is a pydantic model class or a JSON Schema: the answer is JSON that fits it, with a confidence for every
+    value. `on_doubt` says what becomes of doubtful ones, `explain_fields` asks for a reason beside each.
     """
 
     model: str
@@ -49,9 +53,19 @@ class Options(TypedDict, total=False):
     selection: Selection
     stopping: Stopping
     error_budget: float
+    schema: Any
+    on_doubt: OnDoubt
+    explain_fields: bool
     max_tokens: int
     temperature: float
     top_p: float
+    top_k: int
+    min_p: float
+    repetition_penalty: float
+    frequency_penalty: float
+    presence_penalty: float
+    logit_bias: Mapping[str, float]
+    chat_template_kwargs: Mapping[str, Any]
     seed: int
     timeout: float
     include_withheld: bool
@@ -62,22 +76,25 @@ class Options(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request: its JSON and whether events are wanted."""
+    """One request: its JSON, None for a GET, and whether events are wanted."""
 
-    body: dict[str, Any]
+    body: dict[str, Any] | None = None
     stream: bool = False
+    path: str = PATH
 
-    def to_http(self, http: httpx.Client | httpx.AsyncClient) -> httpx.Request:
+    def to_http(
+        self, http: httpx.Client | httpx.AsyncClient, base_url: str, headers: Mapping[str, str], timeout: httpx.Timeout
+    ) -> httpx.Request:
         """The request for either kind of httpx client."""
+        wanted = {"accept": "text/event-stream" if self.stream else "application/json"}
+        if self.body is None:
+            return http.build_request("GET", base_url + self.path, headers={**headers, **wanted}, timeout=timeout)
         return http.build_request(
             "POST",
-            PATH,
+            base_url + self.path,
             content=json.dumps(self.body, allow_nan=False),
-            headers={
-                "content-type": "application/json",
-                "accept": "text/event-stream" if self.stream else "application/json",
-            },
-            timeout=_patient(http.timeout, self.body.get("timeout")),
+            headers={**headers, **wanted, "content-type": "application/json"},
+            timeout=_patient(timeout, self.body.get("timeout")),
         )
 
 
@@ -89,6 +106,8 @@ def build(question: Question, options: Options, *, stream: bool = False) -> Requ
     check(options)
     asked = {"question": question} if isinstance(question, str) else {"messages": list(question)}
     chosen = {name: value for name, value in options.items() if value is not None}
+    if "schema" in chosen:
+        chosen["schema"] = structured.json_schema(chosen["schema"])
     return Request(asked | chosen | ({"stream": True} if stream else {}), stream)
 
 
@@ -102,21 +121,14 @@ def check(options: Options) -> None:
             raise ValueError(f"{name} has to be a finite number, not {value}")
 
 
-class Connection(TypedDict):
-    """What either kind of httpx client is made with."""
+class Connection(NamedTuple):
+    """Where the server is, and the headers of every request to it."""
 
     base_url: str
     headers: dict[str, str]
-    timeout: float | httpx.Timeout
-    limits: httpx.Limits
 
 
-def connection(
-    base_url: str | None,
-    api_key: str | None,
-    timeout: float | httpx.Timeout,
-    environ: Mapping[str, str] = os.environ,
-) -> Connection:
+def connection(base_url: str | None, api_key: str | None, environ: Mapping[str, str] = os.environ) -> Connection:
     """Where the server is and how it is spoken to: what was given, else what the environment says.
 
     DEMUR_BASE_URL may end in /v1; DEMUR_API_KEY may be absent. Raises ValueError for what is no http or https
@@ -124,7 +136,7 @@ def connection(
     """
     address = base_url or environ.get("DEMUR_BASE_URL") or DEFAULT_BASE_URL
     key = environ.get("DEMUR_API_KEY", "") if api_key is None else api_key
-    return Connection(base_url=_checked_url(address), headers=_headers(key), timeout=timeout, limits=LIMITS)
+    return Connection(base_url=_checked_url(address), headers=_headers(key))
 
 
 def _checked_url(address: str) -> str:

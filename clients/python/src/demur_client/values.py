@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
-Contract = Literal["response", "claims", "explicit_risk"]
+Contract = Literal["response", "claims", "explicit_risk", "fields"]
+OnDoubt = Literal["keep", "null", "abstain"]
 Granularity = Literal["response", "claims"]
 Decision = Literal["answer", "abstain"]
 ClaimDecision = Literal["assert", "highlight"]
@@ -43,6 +44,27 @@ class Claim:
     @property
     def highlighted(self) -> bool:
         """Whether the claim is below the risk threshold."""
+        return self.decision == "highlight"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One plain value of a structured answer. `path` is a JSON Pointer (RFC 6901) into it.
+
+    `value` is None where it is withheld or was emptied. `confidence` is in [0, 1]. `agreement` is the share of several
+    samples that have the same value at this path. `decision` is "highlight" below the risk threshold.
+    """
+
+    path: str
+    value: Any
+    confidence: float | None
+    decision: ClaimDecision
+    explanation: str = ""
+    agreement: float | None = None
+
+    @property
+    def highlighted(self) -> bool:
+        """Whether the value is below the risk threshold."""
         return self.decision == "highlight"
 
 
@@ -177,6 +199,9 @@ class AnswerValues:
     signals: Mapping[str, Signal] | None = field(default=None, hash=False)
     guarantee: Guarantee | None = None
     notice: str | None = None
+    fields: tuple[Field, ...] | None = None
+    parsed: Any = field(default=None, compare=False)
+    request_id: str | None = field(default=None, compare=False)
 
     def __bool__(self) -> bool:
         return self.decision == "answer"

@@ -1,9 +1,13 @@
 """Answers as chat completions."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from demur.answering import Answer, Final
+from demur.answering import Answer, Final, new_id
+from demur.api.chat.forms import Form
 from demur.api.chat.schemas import (
+    AbstainAs,
+    CalledFunction,
     ChatChunk,
     ChatCompletion,
     ChatDelta,
@@ -11,6 +15,8 @@ from demur.api.chat.schemas import (
     ChatUsage,
     Choice,
     ChunkChoice,
+    FinishReason,
+    ToolCall,
 )
 from demur.core.answers import Reason
 
@@ -21,49 +27,64 @@ _ABSTAINED: Mapping[Reason, str] = {
     "truncated": "the output was cut off at the token limit",
     "idk": "the chance of being right was judged too low for the risk you allow",
 }
+MOST_FIELDS_NAMED = 5
+"""In the sentence of an abstention."""
 
 
-def content(answer: Answer) -> str:
-    """What a person reads: the text with the answer after it, or a sentence that says why there is none.
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How one request wants its replies: how to say that there is no answer, what JSON was asked for, what cuts."""
 
-    It comes after the decision, so an abstention shows its sentence alone; text that is shown all the same is in
-    `demur`.
+    abstain_as: AbstainAs = "content"
+    form: Form | None = None
+    stops: Sequence[str] = ()
+
+
+def content(answer: Answer, stops: Sequence[str] = ()) -> str:
+    """What a person reads of an answer: the text with the answer after it.
+
+    The text is cut where it first has one of `stops`; the answer itself never is.
     """
-    if answer.decision == "abstain":
-        return abstention(answer)
-    return f"{answer.text}\n\nAnswer: {answer.answer}" if answer.text else answer.answer or ""
+    text = _cut(answer.text or "", stops)
+    return f"{text}\n\nAnswer: {answer.answer}" if text else answer.answer or ""
 
 
 def abstention(answer: Answer) -> str:
     """Why there is no answer, in one sentence."""
-    if answer.reason == "below_threshold":
-        why = f"the confidence is {answer.confidence:.2f}, below your risk threshold of {answer.risk_threshold:g}"
+    doubtful = [field for field in answer.fields or () if field.decision == "highlight"]
+    if answer.reason == "below_threshold" and doubtful:
+        named = ", ".join(
+            f"{field.path or 'the value'} ({_stated(field.confidence)})" for field in doubtful[:MOST_FIELDS_NAMED]
+        )
+        why = f"the confidence of {named} is below your risk threshold of {answer.risk_threshold:g}"
+    elif answer.reason == "below_threshold":
+        why = f"the confidence is {_stated(answer.confidence)}, below your risk threshold of {answer.risk_threshold:g}"
     else:
         why = _ABSTAINED[answer.reason or "answer_missing"]
     return f"I abstain: {why}."
 
 
-def completion(chat_id: str, created: int, finals: Sequence[Final]) -> ChatCompletion:
+def completion(chat_id: str, created: int, finals: Sequence[Final], style: Style) -> ChatCompletion:
     """The reply in one piece, choices in order."""
     return ChatCompletion(
         id=chat_id,
         created=created,
         model=finals[0].answer.model,
-        choices=[_choice(index, final) for index, final in enumerate(finals)],
+        choices=[_choice(index, final, style) for index, final in enumerate(finals)],
         usage=usage(finals),
     )
 
 
-def chunks(chat_id: str, created: int, index: int, final: Final) -> Iterator[ChatChunk]:
+def chunks(chat_id: str, created: int, index: int, final: Final, style: Style) -> Iterator[ChatChunk]:
     """One choice of a streamed reply; its last chunk has the finish reason and the whole answer."""
-    answer = final.answer
-    refusal = abstention(answer) if answer.decision == "abstain" else None
-    deltas = [ChatDelta(role="assistant", content="")]
-    deltas += [ChatDelta(content=line) for line in content(answer).splitlines(keepends=True)]
-    if refusal is not None:
-        deltas.append(ChatDelta(refusal=refusal))
+    said, answer = message(final.answer, style), final.answer
+    deltas = [ChatDelta(role="assistant", content=None if said.tool_calls else "")]
+    deltas += [ChatDelta(content=line) for line in (said.content or "").splitlines(keepends=True)]
+    deltas += [ChatDelta(refusal=said.refusal)] if said.refusal is not None else []
+    deltas += [ChatDelta(tool_calls=[call.model_copy(update={"index": 0})]) for call in said.tool_calls or []]
     choices = [ChunkChoice(index=index, delta=delta) for delta in deltas]
-    choices.append(ChunkChoice(index=index, delta=ChatDelta(), finish_reason=final.finish_reason, demur=answer))
+    reason = _finish_reason(final, said, style)
+    choices.append(ChunkChoice(index=index, delta=ChatDelta(), finish_reason=reason, demur=answer))
     for choice in choices:
         yield ChatChunk(id=chat_id, created=created, model=answer.model, choices=[choice])
 
@@ -79,8 +100,34 @@ def usage(finals: Sequence[Final]) -> ChatUsage:
     return ChatUsage(prompt_tokens=prompt, completion_tokens=written, total_tokens=prompt + written)
 
 
-def _choice(index: int, final: Final) -> Choice:
-    answer = final.answer
-    refusal = abstention(answer) if answer.decision == "abstain" else None
-    message = ChatReplyMessage(content=content(answer), refusal=refusal)
-    return Choice(index=index, message=message, finish_reason=final.finish_reason, demur=answer)
+def _choice(index: int, final: Final, style: Style) -> Choice:
+    said = message(final.answer, style)
+    return Choice(index=index, message=said, finish_reason=_finish_reason(final, said, style), demur=final.answer)
+
+
+def message(answer: Answer, style: Style) -> ChatReplyMessage:
+    """The one message that an answer or an abstention is."""
+    if answer.decision == "abstain":
+        sentence, refused = abstention(answer), style.abstain_as != "content"
+        return ChatReplyMessage(content=None if refused else sentence, refusal=sentence if refused else None)
+    if style.form is None:
+        return ChatReplyMessage(content=content(answer, style.stops), refusal=None)
+    if style.form.tool is None:
+        return ChatReplyMessage(content=answer.answer, refusal=None)
+    called = CalledFunction(name=style.form.tool, arguments=answer.answer or "")
+    return ChatReplyMessage(content=None, refusal=None, tool_calls=[ToolCall(id=new_id("call"), function=called)])
+
+
+def _finish_reason(final: Final, message: ChatReplyMessage, style: Style) -> FinishReason:
+    """As OpenAI has it, a tool that was chosen by name ends with "stop", one that was only required does not."""
+    chosen = message.tool_calls and style.form is not None and not style.form.named
+    return "tool_calls" if chosen else final.finish_reason
+
+
+def _cut(text: str, stops: Sequence[str]) -> str:
+    found = [place for stop in stops if (place := text.find(stop)) >= 0]
+    return text[: min(found)].rstrip() if found else text
+
+
+def _stated(confidence: float | None) -> str:
+    return "not stated" if confidence is None else f"{confidence:.2f}"

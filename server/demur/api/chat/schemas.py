@@ -1,81 +1,75 @@
 """The bodies of `POST /v1/chat/completions`: OpenAI's fields, and this server's beside them."""
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, model_serializer
-from pydantic_core import CoreSchema, core_schema
+from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, model_serializer
 
 from demur.answering import Answer, RequestParams, UnresolvedRequest
 from demur.answering.errors import InvalidRequest
+from demur.api.chat.fields import HarmlessFields, Ignored, Stops, WithoutEffect
+from demur.api.chat.forms import Form, ResponseFormat, ToolChoice, Tools, form_of
 from demur.api.messages import Messages, conversation
-from demur.fields import BoundedModel, Count, Name, Strings
+from demur.fields import BoundedModel, Count
 
-
-class WithoutEffect:
-    """For a field this server cannot honour: taken with the values that ask for nothing, an error with any other."""
-
-    def __init__(self, *taken: Any) -> None:
-        self._taken = taken
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_after_validator_function(self._check, handler(source))
-
-    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        return {"enum": [value for value in self._taken if not isinstance(value, float)]}
-
-    def _check(self, value: Any) -> Any:
-        if not any(type(value) is type(taken) and value == taken for taken in self._taken):
-            raise ValueError("not supported by this server; leave it out")
-        return value
+AbstainAs = Literal["content", "refusal", "error"]
+FinishReason = Literal["stop", "length", "tool_calls"]
 
 
 class StreamOptions(BoundedModel):
-    include_usage: bool = False
-    include_obfuscation: Annotated[Any, WithoutEffect(None, False)] = None
+    include_usage: bool | None = None
+    include_obfuscation: Ignored = None
+    continuous_usage_stats: Ignored = None
 
 
-class ChatRequest(RequestParams):
-    """A chat completion. Fields that would change or cut the output form are refused, not ignored."""
+class ChatRequest(HarmlessFields, RequestParams):
+    """A chat completion. What this server cannot do is refused where leaving it undone would change the meaning."""
 
+    model: str | None = Field(default=None, description="The served model's name.")
     messages: Messages
     n: Count | None = Field(default=None, description="Answers to give, each with a decision of its own.")
     max_completion_tokens: Count | None = Field(default=None, description="The newer name of max_tokens.")
     stream: bool | None = None
     stream_options: StreamOptions | None = None
+    stop: Stops = Field(
+        default=None, description="Cuts the text that is shown where it first has one of these; never the answer."
+    )
+    response_format: ResponseFormat | None = Field(
+        default=None, description="`json_object` and `json_schema` are answered under the `fields` contract."
+    )
+    tools: Tools | None = Field(default=None, description="Nothing is called unless `tool_choice` forces one tool.")
+    tool_choice: ToolChoice | None = None
+    abstain_as: AbstainAs | None = Field(
+        default=None,
+        description="How it is said that there is no answer: as `content`, as a `refusal`, or as an `error` with "
+        "status 422. By default the key's or the operator's choice, else content for text and refusal for JSON.",
+    )
 
-    user: Name | None = Field(default=None, description="Without effect, like the other fields about the caller.")
-    safety_identifier: Name | None = None
-    metadata: Strings | None = None
-    prompt_cache_key: Name | None = None
-    prompt_cache_retention: Name | None = None
-    service_tier: Literal["auto", "default"] | None = None
-    parallel_tool_calls: bool | None = None
-
-    store: Annotated[Any, WithoutEffect(None, False)] = None
-    frequency_penalty: Annotated[Any, WithoutEffect(None, 0, 0.0)] = None
-    presence_penalty: Annotated[Any, WithoutEffect(None, 0, 0.0)] = None
-    logit_bias: Annotated[Any, WithoutEffect(None, {})] = None
     logprobs: Annotated[Any, WithoutEffect(None, False)] = None
     top_logprobs: Annotated[Any, WithoutEffect(None, 0)] = None
-    stop: Annotated[Any, WithoutEffect(None, [])] = Field(default=None, description="Would cut off the confidence.")
-    tools: Annotated[Any, WithoutEffect(None, [])] = None
-    tool_choice: Annotated[Any, WithoutEffect(None, "none", "auto")] = None
     functions: Annotated[Any, WithoutEffect(None, [])] = None
     function_call: Annotated[Any, WithoutEffect(None, "none", "auto")] = None
-    response_format: Annotated[Any, WithoutEffect(None, {"type": "text"})] = None
     modalities: Annotated[Any, WithoutEffect(None, ["text"])] = None
     audio: Annotated[Any, WithoutEffect(None)] = None
-    prediction: Annotated[Any, WithoutEffect(None)] = None
-    reasoning_effort: Annotated[Any, WithoutEffect(None, "none")] = None
-    verbosity: Annotated[Any, WithoutEffect(None, "medium")] = None
     web_search_options: Annotated[Any, WithoutEffect(None)] = None
+
+    @property
+    def form(self) -> Form | None:
+        """The JSON that is asked for; None for text. Raises InvalidRequest."""
+        return form_of(self.response_format, self.tools, self.tool_choice)
+
+    @property
+    def stops(self) -> list[str]:
+        """Strings that cut what is shown; an empty one cuts nothing."""
+        return [each for each in self.stop or [] if each]
 
     def to_request(self) -> UnresolvedRequest:
         """Raises InvalidRequest when the two names of max_tokens disagree or the last message is not the user's."""
         if None not in (self.max_tokens, newer := self.max_completion_tokens) and newer != self.max_tokens:
             raise InvalidRequest("max_tokens says something else; give one of them", "max_completion_tokens")
         asked = self.model_copy(update={"max_tokens": newer}) if newer is not None else self
-        return UnresolvedRequest(conversation(self.messages), asked, "messages")
+        request = UnresolvedRequest(conversation(self.messages), asked, "messages", schema_field="response_format")
+        return replace(request, schema=form.schema, schema_field=form.field) if (form := self.form) else request
 
 
 class ChatUsage(BaseModel):
@@ -86,19 +80,37 @@ class ChatUsage(BaseModel):
     total_tokens: int
 
 
+class CalledFunction(BaseModel):
+    """`arguments` is JSON that fits the tool's parameters; in a chunk it is a piece of it."""
+
+    name: str | None = None
+    arguments: str
+
+
+class ToolCall(BaseModel):
+    index: Annotated[int | None, Field(exclude_if=lambda index: index is None)] = None
+    id: str
+    type: Literal["function"] = "function"
+    function: CalledFunction
+
+
 class ChatReplyMessage(BaseModel):
-    """`refusal` is null for an answer; after an abstention it says, like `content`, that and why there is none."""
+    """An abstention is one sentence, in `content` or in `refusal` as `abstain_as` says; the other one is null.
+
+    The arguments of a forced tool are in `tool_calls`, and `content` is null.
+    """
 
     role: Literal["assistant"] = "assistant"
-    content: str
+    content: str | None
     refusal: str | None
+    tool_calls: Annotated[list[ToolCall] | None, Field(exclude_if=lambda calls: calls is None)] = None
 
 
 class Choice(BaseModel):
     index: int
     message: ChatReplyMessage
     logprobs: None = None
-    finish_reason: Literal["stop", "length"]
+    finish_reason: FinishReason
     demur: Answer
 
 
@@ -118,17 +130,18 @@ class ChatDelta(BaseModel):
     role: Literal["assistant"] | None = None
     content: str | None = None
     refusal: str | None = None
+    tool_calls: list[ToolCall] | None = None
 
-    @model_serializer
-    def _what_is_there(self) -> dict[str, str]:
-        return {name: value for name, value in self if value is not None}
+    @model_serializer(mode="wrap")
+    def _what_is_there(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {name: value for name, value in write(self).items() if value is not None}
 
 
 class ChunkChoice(BaseModel):
     index: int
     delta: ChatDelta
     logprobs: None = None
-    finish_reason: Literal["stop", "length"] | None = None
+    finish_reason: FinishReason | None = None
     demur: Answer | None = None
 
 

@@ -71,6 +71,9 @@ class Contract:
     """Whether an output is a list of claims, each with its own confidence (granularity `claims`)."""
     states_threshold: bool = False
     """Whether the prompt tells the model the risk threshold."""
+    takes_schema: bool = False
+    """Whether the caller's JSON Schema says what is printed: it stands in the prompt (`{schema}`) and its paired form
+    (`demur.core.fields`) is forced in place of `pattern`. Such an output is read strictly, as it was written."""
 
     def is_settled(self, completion: Completion) -> bool:
         """Whether an output says all that a decision needs."""

@@ -1,7 +1,9 @@
 """The port's values as vLLM's, and vLLM's as the port's."""
 
+import json
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from demur.engine.base import (
@@ -20,7 +22,7 @@ from demur.engine.vllm.detokenize import TokenTexts
 if TYPE_CHECKING:
     from vllm.logprobs import Logprob
     from vllm.outputs import RequestOutput
-    from vllm.sampling_params import SamplingParams
+    from vllm.sampling_params import SamplingParams, StructuredOutputsParams
 
 _FINISH_REASONS: Mapping[str, FinishReason] = {
     "stop": "stop",
@@ -35,22 +37,46 @@ def sampling_params(sampling: Sampling, seeding: Seeding) -> "SamplingParams":
 
     Raises RequestRefused for a seed that nobody can draw with, ValueError for settings vLLM refuses.
     """
-    from vllm.sampling_params import RequestOutputKind, SamplingParams, StructuredOutputsParams
+    from vllm.sampling_params import RequestOutputKind, SamplingParams
 
     if seeding == "none" and sampling.seed is not None:
         raise RequestRefused("this server runs speculative decoding on a CPU, where a seed is not safe", "seed")
-    constraint = sampling.constraint
+    shaping = sampling.shaping.changed()
     return SamplingParams(
         max_tokens=sampling.max_tokens,
         temperature=sampling.temperature,
         top_p=sampling.top_p,
         seed=sampling.seed if seeding == "engine" else None,
         extra_args={SEED: sampling.seed} if seeding == "processor" and sampling.seed is not None else None,
-        structured_outputs=None if constraint is None else StructuredOutputsParams(regex=constraint),
+        structured_outputs=_forced_form(sampling),
         # Never prompt_logprobs: a request with them does not read the prefix cache.
         logprobs=sampling.logprobs,
         output_kind=RequestOutputKind.DELTA,
+        **shaping,
     )
+
+
+def _forced_form(sampling: Sampling) -> "StructuredOutputsParams | None":
+    from vllm.sampling_params import StructuredOutputsParams
+
+    if sampling.json_schema is not None:
+        return StructuredOutputsParams(grammar=compact_grammar(json.dumps(sampling.json_schema)))
+    return None if sampling.constraint is None else StructuredOutputsParams(regex=sampling.constraint)
+
+
+@lru_cache(maxsize=256)
+def compact_grammar(schema: str) -> str:
+    """The grammar (EBNF) of a JSON Schema, for JSON without white space between its parts.
+
+    vLLM's own translation allows any amount of it, unless the operator says otherwise for the whole engine: small
+    models then write blanks until they are cut off. Raises RequestRefused for what xgrammar cannot translate.
+    """
+    from xgrammar import Grammar
+
+    try:
+        return str(Grammar.from_json_schema(schema, any_whitespace=False, separators=(",", ":")))
+    except (RuntimeError, ValueError) as error:
+        raise RequestRefused(f"the schema cannot be forced: {error}", "schema") from error
 
 
 def chunk(output: "RequestOutput", prompt_tokens: int, completion_tokens: int, texts: TokenTexts | None) -> Chunk:

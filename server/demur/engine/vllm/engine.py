@@ -17,6 +17,7 @@ from demur.engine.base import (
     Prompt,
     PromptTooLong,
     Sampling,
+    TemplateArguments,
     TokenLogprob,
     Trace,
     Written,
@@ -97,20 +98,20 @@ class VLLMEngine:
             and sample.labels["model_name"] == self._llm.model_config.served_model_name
         )
 
-    async def prepare(self, messages: Sequence[Message]) -> Prompt:
+    async def prepare(self, messages: Sequence[Message], template: TemplateArguments | None = None) -> Prompt:
         """Apply the model's chat template in vLLM's own thread. Raises PromptTooLong.
 
         Raises EngineError when the model has no template or its template refuses the messages.
         """
         from vllm.renderers.params import ChatParams, TokenizeParams
 
-        template = ChatParams(chat_template_kwargs={"add_generation_prompt": True})
+        form = ChatParams(chat_template_kwargs={**(template or {}), "add_generation_prompt": True})
         whole = TokenizeParams(max_total_tokens=None, add_special_tokens=False)
         with translated_errors():
-            token_ids = await self._tokenized(messages, template, whole)
+            token_ids = await self._tokenized(messages, form, whole)
         if len(token_ids) >= self.max_model_len:
             raise PromptTooLong(len(token_ids), self.max_model_len)
-        return Prompt(tuple(messages), token_ids, thought_tag=self._thought_tag(token_ids))
+        return Prompt(tuple(messages), token_ids, thought_tag=self._thought_tag(token_ids), template=template)
 
     def _thought_tag(self, token_ids: Sequence[int]) -> str:
         """The tag that a prompt ends with where its chat template begins the model's thought."""

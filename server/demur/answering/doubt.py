@@ -1,0 +1,53 @@
+"""What becomes of the doubtful fields of a JSON answer: kept with their confidence, emptied, or the whole withheld."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+from demur.core.aggregation import aggregate
+from demur.core.answers import Aggregation, Completion, FieldValue
+from demur.core.fields import is_valid, with_nulls
+from demur.core.threshold import decide_claim
+
+OnDoubt = Literal["keep", "null", "abstain"]
+
+
+def checked(completion: Completion, schema: Mapping[str, Any]) -> Completion:
+    """The completion, without its answer where that does not fit the schema: nobody may have forced it."""
+    if completion.answer is None or is_valid(json.loads(completion.answer), schema):
+        return completion
+    return replace(completion, answer=None, fields=(), problems=(*completion.problems, "schema_violated"))
+
+
+def emptied(completion: Completion, t: float, how: Aggregation, schema: Mapping[str, Any]) -> Completion | None:
+    """The completion with null for every field below the risk threshold t, its confidence that of the fields left.
+
+    None where the schema does not let all of them be null.
+    """
+    doubtful = [field for field in completion.fields if decide_claim(field.confidence, t) == "highlight"]
+    if completion.answer is None or not doubtful:
+        return completion
+    document = with_nulls(json.loads(completion.answer), [field.path for field in doubtful])
+    if not is_valid(document, schema):
+        return None
+    paths = {field.path for field in doubtful}
+    fields = tuple(replace(field, value=None) if field.path in paths else field for field in completion.fields)
+    left = aggregate([field.confidence for field in fields if field.path not in paths], how)
+    answer = json.dumps(document, ensure_ascii=False)
+    return replace(completion, answer=answer, fields=fields, confidence=left.value, state=left.state)
+
+
+def with_agreement(completion: Completion, samples: Sequence[Completion]) -> Completion:
+    """Each field with the share of the samples that have its value at its path."""
+    said = [{field.path: _spelled(field) for field in sample.fields} for sample in samples]
+    fields = tuple(
+        replace(field, agreement=sum(each.get(field.path) == _spelled(field) for each in said) / len(said))
+        for field in completion.fields
+    )
+    return replace(completion, fields=fields)
+
+
+def _spelled(field: FieldValue) -> str:
+    """A value as JSON, so that true and 1 differ."""
+    return json.dumps(field.value)

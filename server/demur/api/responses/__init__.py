@@ -1,0 +1,1 @@
+"""Responses: the plain part of OpenAI's responses API, without a memory."""
