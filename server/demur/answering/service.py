@@ -103,7 +103,7 @@ class Answerer:
             outcome = await active.deadline.bound(self._with_token_values(batch, outcome))
         answer = build_answer(self._identity(answer_id), request, outcome, usage_of(collector))
         saved = tokens_saved_upper_bound(collector, batch.samplings[0].max_tokens)
-        yield Final(answer, collector.states, outcome.ending, saved)
+        yield Final(answer, collector.states, outcome.ending, saved, outcome)
 
     async def _collect(
         self, active: ActiveRequest, batch: SampleBatch, collector: SampleCollector

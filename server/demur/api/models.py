@@ -82,12 +82,12 @@ def _describe(answerer: Answerer, settings: Settings) -> Model:
         recipe=manifest.recipe,
         base=manifest.base,
         prompts={contract: prompt_hash(contract, manifest.domain) for contract in manifest.contracts},
-        fingerprint=_fingerprint(manifest),
+        fingerprint=manifest_fingerprint(manifest),
     )
     return Model(id=manifest.name, demur=card)
 
 
-def _fingerprint(manifest: Manifest) -> str:
+def manifest_fingerprint(manifest: Manifest) -> str:
     """Twelve hex digits. The metrics are left out: they are often filled in by the very evaluation that asks."""
     told = json.dumps(manifest.model_dump(mode="json", exclude={"metrics"}), sort_keys=True)
     return hashlib.sha256(told.encode()).hexdigest()[:12]

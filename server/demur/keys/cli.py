@@ -32,6 +32,12 @@ def create(
         float, typer.Option(min=0, max=1, help="The lowest risk threshold that the holder may ask with.")
     ] = 0.0,
     withheld: Annotated[bool, typer.Option("--withheld", help="Let the holder see withheld text.")] = False,
+    grade: Annotated[
+        bool, typer.Option("--grade", help="Let the holder see and grade what others were answered, withheld or not.")
+    ] = False,
+    calibrate: Annotated[
+        bool, typer.Option("--calibrate", help="Let the holder take graded rows to calibrate, and delete answers.")
+    ] = False,
 ) -> None:
     """Make a key and print it. It is shown this once; the file keeps a hash."""
     try:
@@ -43,6 +49,8 @@ def create(
             max_samples=max_samples,
             min_risk_threshold=min_risk_threshold,
             withheld=withheld,
+            grade=grade,
+            calibrate=calibrate,
         )
         KeyFile(file).change(lambda keys: (*keys, key))
     except KeysError as error:

@@ -27,7 +27,8 @@ class Key(BaseModel):
 
     `concurrent_samples` may run at once, the rest waits; `max_samples` is the highest k of one request.
     `min_risk_threshold` is the lowest risk threshold that the holder may ask with, in [0, 1]. `withheld` lets the
-    holder see withheld text, whatever that is.
+    holder see withheld text, whatever that is. `grade` lets the holder see and grade answers to others, withheld ones
+    included; `calibrate` lets it take the graded rows, delete answers and see how graders agree.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -42,6 +43,8 @@ class Key(BaseModel):
     max_samples: Most = None
     min_risk_threshold: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.0
     withheld: bool = False
+    grade: bool = False
+    calibrate: bool = False
 
     def matches(self, text: str) -> bool:
         """Whether `text` is this key; takes the same time whatever it is."""

@@ -6,8 +6,15 @@ import gc
 import signal
 import socket
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
-from typing import Any
+from contextlib import (
+    AbstractContextManager,
+    AsyncExitStack,
+    ExitStack,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+)
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 from fastapi import FastAPI
@@ -15,6 +22,7 @@ from fastapi import FastAPI
 from demur.api.admission import Admission
 from demur.api.app import create_app
 from demur.api.context import Context
+from demur.api.models import manifest_fingerprint
 from demur.grading import Grader
 from demur.keys import ApiKeyStore, KeysError
 from demur.manifest import Manifest
@@ -25,6 +33,9 @@ from demur.serving.exporting import tracer_for
 from demur.serving.protocol import bounded_protocol
 from demur.serving.standard_error import never_waited_for
 from demur.settings import Settings, is_loopback
+
+if TYPE_CHECKING:
+    from demur.feedback.service import Feedback
 
 EXIT_ENGINE_DIED = 70
 """EX_SOFTWARE of sysexits.h: a supervisor should start the process again."""
@@ -113,7 +124,7 @@ async def _serve(settings: Settings, engine_args: Mapping[str, Any], listener: s
 
 @asynccontextmanager
 async def open_app(settings: Settings, engine_args: Mapping[str, Any]) -> AsyncGenerator[FastAPI, None]:
-    """The app around what the settings name; engine, critic and grader are closed in the end. Raises CannotLoad."""
+    """The app around what the settings name; what it holds is closed in the end. Raises CannotLoad."""
     async with AsyncExitStack() as stack:
         loaded = await ENGINES[settings.engine].load(settings, engine_args)
         stack.push_async_callback(loaded.engine.close)
@@ -121,7 +132,38 @@ async def open_app(settings: Settings, engine_args: Mapping[str, Any]) -> AsyncG
             stack.push_async_callback(loaded.critic.close)
         grader = stack.enter_context(await start_grader(settings))
         tracer = stack.enter_context(tracer_for(settings.otlp_endpoint))
-        yield create_app(loaded.engine, loaded.manifest, settings, grader=grader, critic=loaded.critic, tracer=tracer)
+        feedback = stack.enter_context(keeping(settings, loaded.manifest))
+        yield create_app(
+            loaded.engine,
+            loaded.manifest,
+            settings,
+            grader=grader,
+            critic=loaded.critic,
+            tracer=tracer,
+            feedback=feedback,
+        )
+
+
+@contextmanager
+def keeping(settings: Settings, manifest: Manifest) -> Iterator["Feedback | None"]:
+    """What keeps answers to be graded, where the operator wants that; its libraries are loaded then only.
+
+    Raises CannotLoad.
+    """
+    if not settings.keeps_answers:
+        yield None
+        return
+    try:
+        from demur.feedback.errors import StoreUnusable
+        from demur.feedback.opening import open_feedback
+    except ModuleNotFoundError as error:
+        raise CannotLoad(f'--feedback needs {error.name}: pip install "demur[feedback]"') from None
+    with ExitStack() as stack:
+        try:
+            feedback = stack.enter_context(open_feedback(settings, manifest, manifest_fingerprint(manifest)))
+        except StoreUnusable as error:
+            raise CannotLoad(str(error)) from None
+        yield feedback
 
 
 async def start_grader(settings: Settings) -> AbstractContextManager[Grader | None]:

@@ -1,0 +1,98 @@
+"""An answer as it is kept: what is known about it, and its texts where the operator wants them kept."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from random import Random
+from typing import Any
+
+from demur.answering import Final
+from demur.answering.outcome import Outcome
+from demur.answering.resolve import ResolvedRequest
+from demur.feedback.draws import Draw, draw
+from demur.feedback.options import FeedbackOptions
+
+Row = Mapping[str, Any]
+"""A row of the table `answers`, without its epoch."""
+
+
+def row_of(
+    final: Final,
+    request: ResolvedRequest,
+    caller: str,
+    prompts: Mapping[str, str],
+    options: FeedbackOptions,
+    rng: Random,
+    now: float,
+) -> Row:
+    """The row of one answer, drawn into a queue by chance. `prompts` are the hashes of the wordings by contract.
+
+    A withheld answer is kept as well: an error rate is measured on all that was asked.
+    """
+    answer, outcome = final.answer, final.outcome
+    drawn = draw(answer.confidence, options.audit_share, options.learn_share, rng)
+    return {
+        "id": answer.id,
+        "created": now,
+        "caller": caller,
+        "problem": problem_of(request),
+        "contract": answer.contract,
+        "prompt": prompts.get(answer.contract),
+        "granularity": answer.granularity,
+        "aggregation": answer.aggregation,
+        "risk_threshold": answer.risk_threshold,
+        "decision": answer.decision,
+        "reason": answer.reason,
+        "confidence": answer.confidence,
+        "confidence_source": answer.confidence_source,
+        "calibrator": None,
+        "signals": {} if answer.confidence_source == "none" else {answer.confidence_source: answer.confidence},
+        "sampling": sampling_of(request),
+        "samples": request.samples,
+        "queue": drawn.queue,
+        "probability": drawn.probability,
+        "rank": drawn.rank,
+        "state": "open",
+        "skips": 0,
+        **_texts(request, outcome, keeps_text(options, drawn)),
+    }
+
+
+def keeps_text(options: FeedbackOptions, drawn: Draw) -> bool:
+    """Whether the texts of an answer are kept: what nobody will read is not."""
+    return options.store_text == "all" or (options.store_text == "audited" and drawn.queue is not None)
+
+
+def problem_of(request: ResolvedRequest) -> str:
+    """The same 20 hex digits for the same conversation."""
+    told = json.dumps(request.messages, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:20]
+
+
+def sampling_of(request: ResolvedRequest) -> dict[str, Any]:
+    """What decides how an answer is drawn, named as in a calibrator file."""
+    sampling = request.sampling
+    return {
+        "temperature": sampling.temperature,
+        "top_p": sampling.top_p,
+        "max_tokens": sampling.max_tokens if request.max_tokens_asked else None,
+        "selection": request.selection if request.samples > 1 else None,
+        "samples": request.samples,
+    }
+
+
+def _texts(request: ResolvedRequest, outcome: Outcome | None, kept: bool) -> dict[str, Any]:
+    if outcome is None:
+        return {"claims": [], "messages": None, "answer": None, "text": None}
+    done = outcome.completion
+    claims = [[_plain(claim.text) if kept else None, claim.confidence] for claim in done.claims]
+    if not kept:
+        return {"claims": claims, "messages": None, "answer": None, "text": None}
+    messages = [{"role": one["role"], "content": _plain(one["content"])} for one in request.messages]
+    answer = None if done.answer is None else _plain(done.answer)
+    return {"claims": claims, "messages": messages, "answer": answer, "text": _plain(done.text)}
+
+
+def _plain(text: str) -> str:
+    """Something that every database keeps: no NUL, no half of a surrogate pair."""
+    return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()

@@ -1,0 +1,97 @@
+"""The drift test: an e-process over audited answers, in the order of their first verdicts.
+
+Only what the server would answer by itself counts: audits at least as sure as the threshold, whatever the caller asked
+for. Of those at most `max_error` may be wrong. The state is kept after each step; corrections, deletions and restarts
+leave it as it is.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, func, insert, select, update
+
+from demur.core.calibration.drift import Drift, alpha_of_refit
+from demur.feedback.options import FeedbackOptions
+from demur.feedback.tables import drift, epochs, tested
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watched:
+    """One test as it stands. `e_value` is the evidence against "at most max_error wrong", `alarm_at` when it reached
+    1 / alpha, in seconds since 1970."""
+
+    name: str
+    max_error: float
+    threshold: float
+    count: int
+    wrong: int
+    e_value: float
+    alpha: float
+    alarm_at: float | None
+
+
+def name_of(db: Connection, answer: Mapping[str, Any]) -> str:
+    """What is watched: the calibrator, or the model whose own confidence was served, by its fingerprint."""
+    if answer["calibrator"] is not None:
+        return answer["calibrator"]
+    return db.execute(select(epochs.c.fingerprint).where(epochs.c.id == answer["epoch"])).scalar_one()
+
+
+def add(db: Connection, answer: Mapping[str, Any], wrong: bool, options: FeedbackOptions, now: float) -> bool:
+    """Count the first verdict on an audit; later ones, and answers below the threshold, change nothing.
+
+    Returns whether an alarm began.
+    """
+    if answer["queue"] != "audit" or answer["confidence"] is None or answer["confidence"] < options.threshold:
+        return False
+    if db.scalar(select(tested.c.answer_id).where(tested.c.answer_id == answer["id"])) is not None:
+        return False
+    db.execute(insert(tested).values(answer_id=answer["id"]))
+    name = name_of(db, answer)
+    row = _row(db, name, options, now)
+    before = Drift(options.max_error, row["count"], row["wealth"], row["weight"], row["errors"], row["peak"])
+    after = before.add(wrong)
+    rings = row["alarm_at"] is None and after.alarm(row["alpha"])
+    state = {field: getattr(after, field) for field in ("count", "wealth", "weight", "errors", "peak")}
+    state |= {"wrong": row["wrong"] + wrong, "updated": now, "alarm_at": now if rings else row["alarm_at"]}
+    db.execute(update(drift).where(*_is(name, options)).values(**state))
+    return rings
+
+
+def _is(name: str, options: FeedbackOptions) -> tuple[Any, ...]:
+    return drift.c.name == name, drift.c.max_error == options.max_error, drift.c.threshold == options.threshold
+
+
+def _row(db: Connection, name: str, options: FeedbackOptions, now: float) -> Mapping[str, Any]:
+    """The state, locked. A new test may spend its part of alpha only, so that all together stay within it."""
+    found = select(drift).where(*_is(name, options)).with_for_update()
+    row = db.execute(found).mappings().first()
+    if row is not None:
+        return row
+    number = db.scalar(select(func.count()).select_from(drift)) or 0
+    new = Drift.start(options.max_error)
+    values: dict[str, Any] = {"name": name, "max_error": options.max_error, "threshold": options.threshold}
+    values |= {field: getattr(new, field) for field in ("count", "wealth", "weight", "errors", "peak")}
+    values |= {"wrong": 0, "alpha": alpha_of_refit(options.alpha, number), "alarm_at": None, "updated": now}
+    db.execute(insert(drift).values(**values))
+    return values
+
+
+def watched(db: Connection, options: FeedbackOptions) -> list[Watched]:
+    """Every test under the options in force, the one that was fed last first."""
+    found = select(drift).where(drift.c.max_error == options.max_error, drift.c.threshold == options.threshold)
+    rows = db.execute(found.order_by(drift.c.updated.desc())).mappings()
+    return [
+        Watched(
+            name=row["name"],
+            max_error=row["max_error"],
+            threshold=row["threshold"],
+            count=row["count"],
+            wrong=row["wrong"],
+            e_value=row["wealth"] + 1 / (row["count"] + 1),
+            alpha=row["alpha"],
+            alarm_at=row["alarm_at"],
+        )
+        for row in rows
+    ]
