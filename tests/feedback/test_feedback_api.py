@@ -89,7 +89,12 @@ def test_one_bad_verdict_of_a_batch_costs_no_other(keep) -> None:
     good = [server.ask()["id"] for _ in range(3)]
     items = [{"answer_id": each, "correct": True} for each in (good[0], "ans_" + "0" * 26, *good[1:])]
     reply = server.call("POST", "/v1/feedback/batch", json={"items": items}).json()
-    assert [item.get("verdict", item.get("type")) for item in reply["items"]] == ["right", "not_found", "right", "right"]
+    assert [item.get("verdict", item.get("type")) for item in reply["items"]] == [
+        "right",
+        "not_found",
+        "right",
+        "right",
+    ]
 
 
 def test_rights_are_those_of_the_key(keep, tmp_path) -> None:
@@ -161,7 +166,9 @@ def test_withheld_answers_are_audited_whole(keep) -> None:
     assert "confidence" not in item
 
 
-@pytest.mark.parametrize(("store", "audited", "other"), [("none", False, False), ("audited", True, False), ("all", True, True)])
+@pytest.mark.parametrize(
+    ("store", "audited", "other"), [("none", False, False), ("audited", True, False), ("all", True, True)]
+)
 def test_texts_are_kept_as_the_operator_wants(keep, store, audited, other) -> None:
     for share, kept in ((1.0, audited), (0.0, other)):
         server = keep(SURE, store_text=store, audit_share=share)

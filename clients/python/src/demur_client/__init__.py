@@ -32,6 +32,7 @@ from .events import (
     SampleEvent,
     Transcript,
 )
+from .feedback import Feedback
 from .request import DEFAULT_BASE_URL, Options, Question
 from .retrying import NO_RETRY, RetryPolicy
 from .values import Claim, Content, Group, Member, Message, Samples, Usage
@@ -55,6 +56,7 @@ __all__ = [
     "DemurError",
     "Event",
     "Failure",
+    "Feedback",
     "Group",
     "InvalidRequestError",
     "Member",

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import httpx
 
-from . import batch, decoding, failures, request
+from . import answers, batch, decoding, failures, feedback, request
 from .answers import Answer
 from .batch import Failure, Progress
 from .events import Event, EventReader
+from .feedback import Feedback
 from .request import DEFAULT_TIMEOUT, Options, Question, Request
 from .retrying import DEFAULT_RETRY, RetryPolicy
 
@@ -46,7 +47,25 @@ class Client:
         `question` is a text or a list of messages. The options are those of `demur_client.Options`, first of all
         `risk_threshold`. Raises a DemurError for everything that went wrong.
         """
-        return decoding.from_response(self._send(request.build(question, options)))
+        return answers.bound(decoding.from_response(self._send(request.build(question, options))), self.feedback)
+
+    def feedback(
+        self,
+        answer: Answer | str,
+        *,
+        correct: bool | None = None,
+        gold: str | None = None,
+        claim: int | None = None,
+        sample: int | None = None,
+    ) -> Feedback:
+        """Tell the server whether an answer was right; it is kept when this returns.
+
+        `answer` is one or its id. With `gold`, a known answer, the server compares; else `correct` says it, and None
+        takes the verdict back. `claim` or `sample`, counted from 0, is what is meant instead of the whole.
+        Raises a DemurError: where the server keeps no answers, it is NotFoundError.
+        """
+        asked = feedback.build(answer, correct, gold, claim, sample)
+        return feedback.from_response(self._send(asked))
 
     def stream(self, question: Question, **options: Unpack[Options]) -> AnswerStream:
         """Ask and get typed events as the model writes; the last one is an AnswerEvent.
@@ -54,7 +73,7 @@ class Client:
         Use it in a `with` statement: leaving it early closes the connection, and the server stops the work.
         """
         asked = request.build(question, options, stream=True)
-        return AnswerStream(lambda: self._send(asked))
+        return AnswerStream(lambda: self._send(asked), self.feedback)
 
     def answer_many(
         self,
@@ -120,7 +139,8 @@ class Client:
 class AnswerStream(Iterator[Event]):
     """Events of one answer, to be read once. `transcript` is what they have shown so far."""
 
-    def __init__(self, send: Callable[[], httpx.Response]) -> None:
+    def __init__(self, send: Callable[[], httpx.Response], feedback: Callable[..., Feedback] | None = None) -> None:
+        self._feedback = feedback
         reader = EventReader()
         self.transcript = reader.transcript
         self._events = _events(send, reader)  # knows nothing of self, so a dropped stream closes at once
@@ -132,7 +152,7 @@ class AnswerStream(Iterator[Event]):
         """Read to the end and return the answer."""
         for _ in self:
             pass
-        return self.transcript.result()
+        return answers.bound(self.transcript.result(), self._feedback)
 
     def close(self) -> None:
         """Close the connection, which stops the work on the server."""

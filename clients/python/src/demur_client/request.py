@@ -58,16 +58,17 @@ class Options(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request: its JSON and whether events are wanted."""
+    """One request: its JSON, whether events are wanted, and where it goes."""
 
     body: dict[str, Any]
     stream: bool = False
+    path: str = PATH
 
     def to_http(self, http: httpx.Client | httpx.AsyncClient) -> httpx.Request:
         """The request for either kind of httpx client."""
         return http.build_request(
             "POST",
-            PATH,
+            self.path,
             content=json.dumps(self.body, allow_nan=False),
             headers={
                 "content-type": "application/json",

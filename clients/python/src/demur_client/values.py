@@ -99,8 +99,14 @@ class Samples:
     members: tuple[Member, ...]
 
 
+class Sent:
+    """Room for what the client leaves on an answer so that it can be graded; it is no part of the value."""
+
+    __slots__ = ("_feedback",)
+
+
 @dataclass(frozen=True, slots=True)
-class AnswerValues:
+class AnswerValues(Sent):
     """What one reply of the server holds; `Answer` adds what can be done with it."""
 
     id: str
