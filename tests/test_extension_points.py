@@ -11,11 +11,11 @@ import httpx
 import pytest
 
 from demur import prompts
-from demur.answering.confidence import SOURCES, FinishedSample, Score, ScoringServices
+from demur.answering.confidence import SOURCES, FinishedSample, Needs, Score, ScoringServices, Signal
 from demur.answering.params import RequestParams
 from demur.api.app import create_app
 from demur.core import parsing
-from demur.core.answers import Completion, ParsedConfidence
+from demur.core.answers import Completion
 from demur.core.contracts import CONTRACTS, Contract
 from demur.core.parsing.lexer import Token
 from demur.core.reader import detect_contract, read
@@ -61,18 +61,22 @@ class Brevity:
     """Short outputs are surer."""
 
     per_claim = False
+    votes = True
+
+    def needs(self, services: ScoringServices) -> Needs:
+        return Needs()
 
     def unavailable(self, services: ScoringServices) -> str | None:
         return None if isinstance(services.engine, ScriptedEngine) else "only a scripted engine is ever brief"
 
-    def refusal(self, params: RequestParams) -> str | None:
+    def refusal(self, params: RequestParams, services: ScoringServices) -> str | None:
         return "brevity is the soul of one sample" if params.samples > 1 else None
 
     def scorer(self, services: ScoringServices) -> "Brevity":
         return self
 
     async def score(self, sample: FinishedSample) -> Score:
-        return Score(ParsedConfidence("value", 1 / len(sample.text.split())))
+        return Score(Signal(1 / len(sample.text.split())))
 
 
 @pytest.fixture

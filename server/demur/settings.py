@@ -67,6 +67,9 @@ class Settings(BaseSettings):
     min_risk_threshold: Probability = Field(
         default=0.0, description="The lowest risk threshold of any request; a key may have a higher one."
     )
+    confidence_source: str | None = Field(
+        default=None, description="What decides where a request names nothing else; verbalized when absent."
+    )
     force_contract: Literal["auto", "always", "never"] = Field(
         default="auto",
         description="Force the output form by structured outputs; auto: unless the model is calibrated.",
@@ -160,6 +163,15 @@ class Settings(BaseSettings):
             return json.loads(given)
         except RecursionError:
             raise ValueError("the JSON is nested too deeply") from None
+
+    @field_validator("confidence_source")
+    @classmethod
+    def _known(cls, name: str | None) -> str | None:
+        from demur.answering.confidence import SOURCES  # which is made of what these settings describe
+
+        if name is not None and name not in SOURCES:
+            raise ValueError(f"{name!r} is not one of {', '.join(map(repr, SOURCES))}")
+        return name
 
     @field_validator("labels", mode="before")
     @classmethod

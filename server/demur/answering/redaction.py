@@ -5,15 +5,29 @@ groups of a vote and in logs, which note nothing but what the reply gives.
 """
 
 from collections.abc import Iterable
+from dataclasses import asdict
 
+from demur.answering.confidence import Signal
 from demur.answering.events import ClaimGiven, Delta, Event, Reset
 from demur.answering.outcome import Outcome, VoteOutcome
 from demur.answering.resolve import ResolvedRequest
-from demur.answering.response import Answer, GivenClaim, Identity, SampleGroup, SampleReport, Usage, Withheld
+from demur.answering.response import (
+    Answer,
+    GivenClaim,
+    GivenSignal,
+    Identity,
+    SampleGroup,
+    SampleReport,
+    SignalCost,
+    Usage,
+    Withheld,
+)
 from demur.core import parsing
 from demur.core.answers import Claim, Decision
 from demur.core.selection import Group
 from demur.core.threshold import decide_claim
+
+WITHHELD = Signal.missing("withheld with the answer")
 
 
 def text_is_public(request: ResolvedRequest) -> bool:
@@ -77,9 +91,25 @@ def build_answer(identity: Identity, request: ResolvedRequest, outcome: Outcome,
         withheld=withheld if visible and not answered else None,
         raw=outcome.raw if request.include_raw and visible else None,
         token_values=outcome.token_values if request.include_token_values and visible else None,
+        signals=_signals(request, outcome) if request.include_signals else None,
         samples=None if outcome.vote is None else _report(outcome.vote, request, decision),
         usage=usage,
     )
+
+
+def _signals(request: ResolvedRequest, outcome: Outcome) -> dict[str, GivenSignal]:
+    """What was asked for. Of an answer that is withheld nothing is told but what decided, which is the confidence: with
+    the same model at hand, the likelihood of an answer's tokens tells which answer it was."""
+    visible = is_visible(request, outcome.decision)
+    return {
+        name: _signal(outcome.signals[name] if visible or name == request.confidence_source else WITHHELD)
+        for name in request.include_signals
+    }
+
+
+def _signal(signal: Signal) -> GivenSignal:
+    cost = None if signal.cost is None else SignalCost(**asdict(signal.cost))
+    return GivenSignal(value=signal.value, missing=signal.reason, cost=cost)
 
 
 def _report(vote: VoteOutcome, request: ResolvedRequest, decision: Decision) -> SampleReport:

@@ -3,11 +3,13 @@
 from dataclasses import dataclass, replace
 
 from demur.answering.confidence import SOURCES, ScoringServices
+from demur.answering.confidence.plan import Wanted, wanted
 from demur.answering.errors import InvalidRequest, NotAllowed, UnknownModel
 from demur.answering.params import RequestParams, UnresolvedRequest
-from demur.core.answers import Aggregation, Granularity
+from demur.core.answers import Aggregation, Completion, Granularity
 from demur.core.contracts import CONTRACTS, Contract
 from demur.core.parsing.labels import Labels
+from demur.core.reader import read
 from demur.core.stopping import Stopping
 from demur.engine.base import Message, Prompt, Sampling
 from demur.manifest import Manifest
@@ -25,6 +27,7 @@ class ResolvedRequest:
     risk_threshold: float
     aggregation: Aggregation
     confidence_source: str
+    signals: Wanted
     labels: Labels
     samples: int
     selection: str
@@ -36,6 +39,16 @@ class ResolvedRequest:
     include_withheld: bool
     include_raw: bool
     include_token_values: bool
+    include_signals: tuple[str, ...]
+
+    def read(self, text: str) -> Completion:
+        """What a whole output says, read as this request asks for it."""
+        return read(text, self.contract.name, aggregation=self.aggregation, labels=self.labels)
+
+    @property
+    def voting_source(self) -> str:
+        """What several samples vote with: what decides, where each sample has it; else what they state."""
+        return self.confidence_source if SOURCES[self.confidence_source].votes else next(iter(SOURCES))
 
     @property
     def claims_decide(self) -> bool:
@@ -68,6 +81,7 @@ def resolve(
     _check_floor(params, settings)
     contract = _contract(params, manifest, settings)
     granularity = _granularity(params, contract, settings)
+    source = _confidence_source(params, contract, granularity, settings, services)
     return ResolvedRequest(
         messages=request.messages,
         field=request.field,
@@ -75,10 +89,11 @@ def resolve(
         granularity=granularity,
         risk_threshold=default_threshold(settings) if params.risk_threshold is None else params.risk_threshold,
         aggregation=_aggregation(params, contract, manifest),
-        confidence_source=_confidence_source(params, contract, granularity),
+        confidence_source=source,
+        signals=wanted(source, params.include_signals, SOURCES, services),
         labels=settings.labels,
         samples=params.samples,
-        selection=params.selection,
+        selection=SOURCES[source].needs(services).selection or params.selection,
         stopping=params.stopping,
         error_budget=params.error_budget,
         sampling=_sampling(params, contract, manifest, settings),
@@ -87,6 +102,7 @@ def resolve(
         include_withheld=params.include_withheld,
         include_raw=params.include_raw,
         include_token_values=params.include_token_values,
+        include_signals=params.include_signals,
     )
 
 
@@ -152,8 +168,11 @@ def _check_messages(request: UnresolvedRequest, settings: Settings) -> None:
 def _check_availability(params: RequestParams, services: ScoringServices) -> None:
     if params.confidence_source is not None:
         source = SOURCES[params.confidence_source]
-        if (reason := source.unavailable(services) or source.refusal(params)) is not None:
+        if (reason := source.unavailable(services) or source.refusal(params, services)) is not None:
             raise InvalidRequest(reason, "confidence_source")
+    for name in params.include_signals:
+        if (reason := SOURCES[name].refusal(params, services)) is not None:
+            raise InvalidRequest(reason, "include_signals")
     if params.include_token_values and services.critic is None:
         raise InvalidRequest("token values come from a critic, and none is served", "include_token_values")
 
@@ -210,18 +229,35 @@ def _aggregation(params: RequestParams, contract: Contract, manifest: Manifest) 
     return params.aggregation or manifest.aggregation
 
 
-def _confidence_source(params: RequestParams, contract: Contract, granularity: Granularity) -> str:
+def _confidence_source(
+    params: RequestParams, contract: Contract, granularity: Granularity, settings: Settings, services: ScoringServices
+) -> str:
+    """What was asked for; else the operator's, where it can decide on this request."""
     default = next(iter(SOURCES))
-    name = params.confidence_source or default
+    name = params.confidence_source or settings.confidence_source or default
     if name == default:
         return default
+    misfit = _misfit(name, contract, granularity)
+    if params.confidence_source is None:
+        return default if misfit else _operators(name, params, services)
+    if misfit:
+        raise InvalidRequest(misfit, "confidence_source")
+    return name
+
+
+def _misfit(name: str, contract: Contract, granularity: Granularity) -> str | None:
+    """Why a source cannot decide under this contract at this granularity."""
     if not contract.states_confidence:
-        raise InvalidRequest(f"the {contract.name} contract decides without a confidence", "confidence_source")
+        return f"the {contract.name} contract decides without a confidence"
     if granularity == "claims" and not SOURCES[name].per_claim:
-        raise InvalidRequest(
-            f"{name} is one confidence for the whole answer, not for single claims; use granularity 'response'",
-            "confidence_source",
-        )
+        return f"{name} is one confidence for the whole answer, not for single claims; use granularity 'response'"
+    return None
+
+
+def _operators(name: str, params: RequestParams, services: ScoringServices) -> str:
+    reason = SOURCES[name].unavailable(services) or SOURCES[name].refusal(params, services)
+    if reason is not None:
+        raise InvalidRequest(f"{reason} (this server decides by {name} unless you name another)", "confidence_source")
     return name
 
 

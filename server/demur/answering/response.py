@@ -53,6 +53,28 @@ class TokenValue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SignalCost:
+    """What one signal took beside the samples: calls to the model, tokens of their prompts, how many of these the
+    engine had in its prefix cache (null where it does not tell), tokens written, and milliseconds waited."""
+
+    calls: int
+    prompt_tokens: int | None
+    cached_tokens: int | None
+    completion_tokens: int | None
+    milliseconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenSignal:
+    """One signal about the answer: `value` in [0, 1], or null with the reason in `missing`. `cost` is null for one that
+    took no further call."""
+
+    value: float | None
+    missing: str | None
+    cost: SignalCost | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SampleGroup:
     """Samples that gave the same answer. `answer` is null where it is withheld, or where the group declined.
 
@@ -149,6 +171,10 @@ class Answer:
     ]
     raw: str | None
     token_values: Annotated[tuple[TokenValue, ...] | None, Field(exclude_if=lambda values: values is None)] = None
+    signals: Annotated[
+        dict[Annotated[str, KeyOf(SOURCES)], GivenSignal] | None,
+        Field(exclude_if=lambda signals: signals is None, description="What `include_signals` asked for, by name."),
+    ] = None
     samples: SampleReport | None
     usage: Usage
 

@@ -26,6 +26,7 @@ class SampleReader:
         self.chunks = 0
         self.token_ids: list[int] = []
         self.score: Score | None = None
+        self._as_read: Completion | None = None
         self._completion: Completion | None = None
 
     @property
@@ -53,6 +54,11 @@ class SampleReader:
         return self._completion
 
     @property
+    def as_read(self) -> Completion:
+        """The same with the confidence that the output states, also where a score took its place."""
+        return self.completion if self._as_read is None else self._as_read
+
+    @property
     def running_confidence(self) -> float | None:
         """Claims: the aggregate of those closed so far."""
         return self._reader.running_confidence
@@ -72,7 +78,7 @@ class SampleReader:
         _ = self.ending
         events, self._completion = self._reader.close()
         if self.score is not None:
-            confidence = self.score.confidence
+            confidence, self._as_read = self.score.signal, self._completion
             self._completion = replace(self._completion, confidence=confidence.value, state=confidence.state)
         return events
 

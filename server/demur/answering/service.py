@@ -19,12 +19,13 @@ from demur.answering.collector import (
 from demur.answering.confidence import SOURCES, CriticScorer, ScoringServices
 from demur.answering.errors import InvalidRequest
 from demur.answering.events import Event, Final, Progress
-from demur.answering.outcome import Outcome
+from demur.answering.outcome import Outcome, decided
 from demur.answering.params import UnresolvedRequest
 from demur.answering.redaction import build_answer, is_visible
 from demur.answering.resolve import fit, numbered, resolve
 from demur.answering.response import Identity, TokenValue
 from demur.answering.sampler import SampleBatch, draw
+from demur.answering.signals import SignalScores
 from demur.engine.base import Engine, EngineDead, EngineError, EngineOverloaded, EngineRestarting
 from demur.engine.critic import Critic, TokenTexts
 from demur.grading import Grader
@@ -58,7 +59,7 @@ class Answerer:
         self.settings = settings
         self.keys = AnswerKeys(grader)
         self._services = ScoringServices(engine, manifest, critic)
-        self._scorers = {name: source.scorer(self._services) for name, source in SOURCES.items()}
+        self._signals = SignalScores(self._services)
         self._clock = clock
 
     @property
@@ -98,7 +99,9 @@ class Answerer:
             async with aclosing(self._collect(active, batch, collector)) as events:
                 async for event in events:
                     yield event
-        outcome = collector.outcome()
+        candidate = collector.candidate()
+        scoring = self._signals.of(candidate, request.signals, batch.prompt, f"{answer_id}-{first_sample}")
+        outcome = decided(request, candidate, await active.deadline.bound(scoring))
         if request.include_token_values and is_visible(request, outcome.decision):
             outcome = await active.deadline.bound(self._with_token_values(batch, outcome))
         answer = build_answer(self._identity(answer_id), request, outcome, usage_of(collector))
@@ -142,11 +145,13 @@ class Answerer:
         if prompt.token_ids is not None:
             active.count_prompt(len(prompt.token_ids))
         samplings = [numbered(sampling, first + i) for i in range(request.samples)]
-        return SampleBatch(prompt, samplings, answer_id, first, self._scorers[request.confidence_source], active.span)
+        return SampleBatch(
+            prompt, samplings, answer_id, request.read, first, self._signals.voting(request), active.span
+        )
 
     async def _with_token_values(self, batch: SampleBatch, outcome: Outcome) -> Outcome:
         """The critic is asked now, unless it was before the decision: it only values what will be seen."""
-        critic = self._scorers["critic"]
+        critic = self._signals.scorers["critic"]
         if not isinstance(critic, CriticScorer) or not isinstance(self.engine, TokenTexts):
             raise EngineError("token values need a critic, and an engine that knows the text of its tokens")
         values = outcome.values or await critic.estimate(batch.prompt, outcome.token_ids, request_id=batch.id)
