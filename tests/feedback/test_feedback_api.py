@@ -1,5 +1,7 @@
 """Verdicts over HTTP: who may give them, what becomes of them, what is kept."""
 
+import json
+
 import pytest
 
 from demur.keys import make_key
@@ -107,7 +109,7 @@ def test_rights_are_those_of_the_key(keep, tmp_path) -> None:
             "owner": {"calibrate": True},
         }.items()
     }
-    text = '{"keys": [%s]}' % ",".join(key.model_dump_json() for key, _ in keys.values())
+    text = json.dumps({"keys": [key.model_dump() for key, _ in keys.values()]})
     server = keep(SURE, keys=text)
     plain, other, grader, owner = (server.by(keys[name][1]) for name in ("plain", "other", "grader", "owner"))
     answer = plain.ask()

@@ -176,7 +176,7 @@ class RefitReply(BaseModel):
     object: Literal["feedback.refit"] = "feedback.refit"
     model: str
     fingerprint: str
-    asked: dict[str, Any]
+    conditions: dict[str, Any]
     look: int
     planned: int
     audits: int

@@ -7,10 +7,12 @@ from random import Random
 from typing import Any
 
 from demur.answering import Final
+from demur.answering.conditions import conditions_of
 from demur.answering.outcome import Outcome
 from demur.answering.resolve import ResolvedRequest
 from demur.feedback.draws import Draw, draw
 from demur.feedback.options import FeedbackOptions
+from demur.prompts import Domain
 
 Row = Mapping[str, Any]
 """A row of the table `answers`, without its epoch."""
@@ -20,12 +22,12 @@ def row_of(
     final: Final,
     request: ResolvedRequest,
     caller: str,
-    prompts: Mapping[str, str],
+    domain: Domain,
     options: FeedbackOptions,
     rng: Random,
     now: float,
 ) -> Row:
-    """The row of one answer, drawn into a queue by chance. `prompts` are the hashes of the wordings by contract.
+    """The row of one answer, drawn into a queue by chance. `domain` is that of the model's prompts.
 
     A withheld answer is kept as well: an error rate is measured on all that was asked.
     """
@@ -36,18 +38,14 @@ def row_of(
         "created": now,
         "caller": caller,
         "problem": problem_of(request),
-        "contract": answer.contract,
-        "prompt": prompts.get(answer.contract),
-        "granularity": answer.granularity,
-        "aggregation": answer.aggregation,
         "risk_threshold": answer.risk_threshold,
         "decision": answer.decision,
         "reason": answer.reason,
         "confidence": answer.confidence,
         "confidence_source": answer.confidence_source,
         "calibrator": None,
-        "signals": {} if answer.confidence_source == "none" else {answer.confidence_source: answer.confidence},
-        "sampling": sampling_of(request),
+        "signals": {} if outcome is None else {name: one.value for name, one in outcome.signals.items()},
+        "conditions": conditions_of(request, domain),
         "samples": request.samples,
         "queue": drawn.queue,
         "probability": drawn.probability,
@@ -67,18 +65,6 @@ def problem_of(request: ResolvedRequest) -> str:
     """The same 20 hex digits for the same conversation."""
     told = json.dumps(request.messages, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:20]
-
-
-def sampling_of(request: ResolvedRequest) -> dict[str, Any]:
-    """What decides how an answer is drawn, named as in a calibrator file."""
-    sampling = request.sampling
-    return {
-        "temperature": sampling.temperature,
-        "top_p": sampling.top_p,
-        "max_tokens": sampling.max_tokens if request.max_tokens_asked else None,
-        "selection": request.selection if request.samples > 1 else None,
-        "samples": request.samples,
-    }
 
 
 def _texts(request: ResolvedRequest, outcome: Outcome | None, kept: bool) -> dict[str, Any]:

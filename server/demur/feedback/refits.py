@@ -11,8 +11,6 @@ from sqlalchemy import Connection, func, insert, select
 from demur.feedback.options import FeedbackOptions
 from demur.feedback.tables import answers, epochs, refits
 
-ASKED = ("contract", "prompt", "granularity", "aggregation", "sampling")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefitRow:
@@ -28,12 +26,15 @@ class RefitRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refit:
-    """Rows of one model that were asked for in one way. `look` is 0 where the planned number of audits was graded
-    before anybody looked, else it counts the looks; `left_out` were asked for in other ways than most."""
+    """Rows of one model that were drawn under the same conditions.
+
+    `look` is 0 where the planned number of audits was graded before anybody looked, else it counts the looks;
+    `left_out` were drawn under other conditions than most.
+    """
 
     model: str
     fingerprint: str
-    asked: Mapping[str, Any]
+    conditions: Mapping[str, Any]
     look: int
     planned: int
     audits: int
@@ -56,7 +57,7 @@ def take(
     return Refit(
         model=model,
         fingerprint=fingerprint,
-        asked=json.loads(most),
+        conditions=json.loads(most),
         look=look,
         planned=options.planned,
         audits=audits,
@@ -75,7 +76,7 @@ def _graded(db: Connection, fingerprint: str, since: float) -> Sequence[Mapping[
 
 
 def _way(row: Mapping[str, Any]) -> str:
-    return json.dumps({name: row[name] for name in ASKED}, sort_keys=True)
+    return json.dumps(row["conditions"], sort_keys=True)
 
 
 def _look(db: Connection, options: FeedbackOptions, fingerprint: str, since: float, audits: int) -> int:

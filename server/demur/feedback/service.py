@@ -22,7 +22,6 @@ from demur.feedback.watching import Watched, watched
 from demur.feedback.writer import Writer
 from demur.manifest import Manifest
 from demur.observability import logger
-from demur.prompts import prompt_hash
 
 T = TypeVar("T")
 
@@ -52,7 +51,7 @@ class Feedback:
         self.options = options
         self._db, self._clock, self._rng = db, clock, rng or Random()
         self._model, self._fingerprint = manifest.name, fingerprint
-        self._prompts = {contract: prompt_hash(contract, manifest.domain) for contract in manifest.contracts}
+        self._domain = manifest.domain
         self._metrics: FeedbackMetrics | None = None
         self._forgot = 0.0
         with db.begin() as connection:
@@ -70,7 +69,7 @@ class Feedback:
     def note(self, final: Final, request: ResolvedRequest, caller: str) -> None:
         """Keep an answer that is about to be given."""
         try:
-            row = row_of(final, request, caller, self._prompts, self.options, self._rng, self._clock())
+            row = row_of(final, request, caller, self._domain, self.options, self._rng, self._clock())
         except Exception:  # noqa: BLE001  an answer is worth more than its record
             logger.exception("an answer could not be kept")
             return

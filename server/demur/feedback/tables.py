@@ -45,10 +45,6 @@ answers = Table(
     Column("created", Float, nullable=False, index=True),
     Column("caller", String(16), nullable=False),
     Column("problem", String(40), nullable=False),
-    Column("contract", String(64), nullable=False),
-    Column("prompt", String(64), nullable=True),
-    Column("granularity", String(16), nullable=False),
-    Column("aggregation", String(16), nullable=True),
     Column("risk_threshold", Float, nullable=False),
     Column("decision", String(16), nullable=False),
     Column("reason", String(64), nullable=True),
@@ -56,7 +52,7 @@ answers = Table(
     Column("confidence_source", String(64), nullable=False),
     Column("calibrator", String(64), nullable=True),
     Column("signals", JSON, nullable=False),
-    Column("sampling", JSON, nullable=False),
+    Column("conditions", JSON, nullable=False),
     Column("samples", Integer, nullable=False),
     Column("claims", JSON, nullable=False),
     Column("queue", String(8), nullable=True),
@@ -73,7 +69,8 @@ answers = Table(
     Column("answer", Text, nullable=True),
     Column("text", Text, nullable=True),
 )
-"""One row an answer. `problem` is the same for the same question. `claims` are [[text or null, confidence], ...].
+"""One row an answer. `problem` is the same for the same question. `conditions` are what it was drawn under,
+`claims` [[text or null, confidence], ...].
 `state` is open, graded or skipped (for good), in the queue it was drawn into; `correct` is the verdict there, as last
 corrected. `lease` stays after a verdict, so that whoever gave it can take it back."""
 
