@@ -3,7 +3,7 @@
 import json
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -11,19 +11,32 @@ from demur.calibration.installed import check_installed
 from demur.evaluation.commands import console, one_line_errors
 from demur.evaluation.rows import Level
 
+if TYPE_CHECKING:
+    from demur.calibration.run import Source
+
 DEFAULT_LEVELS = "0.01,0.02,0.05,0.1,0.15,0.2,0.3"
 
 
 def calibrate(
+    out: Annotated[Path, typer.Option(help="The calibrator file; its page is written beside it as .html.")],
     graded: Annotated[
-        Path,
+        Path | None,
         typer.Argument(
             metavar="ROWS|RUN",
             help='Graded rows with "problem", "correct" and "signals" or "confidence" (JSON Lines, CSV, Parquet; "-" is'
             " standard input), or the folder of a demur evaluate run.",
         ),
-    ],
-    out: Annotated[Path, typer.Option(help="The calibrator file; its page is written beside it as .html.")],
+    ] = None,
+    feedback: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL|FILE", help="Take what a server's answers were graded: its address, or its --feedback-db."
+        ),
+    ] = None,
+    since: Annotated[
+        datetime | None, typer.Option(formats=["%Y-%m-%d"], help="With --feedback: leave older answers out.")
+    ] = None,
+    parent: Annotated[Path | None, typer.Option(help="The calibrator that the new one follows.")] = None,
     max_error: Annotated[
         str, typer.Option(help="Error rates to certify, to be named before the grades are seen.")
     ] = DEFAULT_LEVELS,
@@ -70,20 +83,19 @@ def calibrate(
     check_installed()
     from demur.calibration.calibrating import Options
     from demur.calibration.calibrating import calibrate as make
-    from demur.calibration.file import write
+    from demur.calibration.file import read, write
     from demur.calibration.report.page import write_page
-    from demur.calibration.run import read_source
     from demur.calibration.tables import show
 
     with one_line_errors():
         levels = levels_of(max_error)
         check_delta(delta)
         page = page_beside(out)
-        typer.echo(f"reading {graded}", err=True)
-        source = read_source(graded, level)
+        before = None if parent is None else read(parent).id
+        source, look = _read(graded, feedback, since, level, look, split=certify == "split" and raw is None)
         typer.echo(f"fitting and judging maps on {len(source.rows.rows):,} rows", err=True)
-        options = Options(levels, delta, certify, raw, simultaneous, look, seed, resamples)
-        found = make(source, options, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), str(graded))
+        options = Options(levels, delta, certify, raw, simultaneous, look, seed, before, resamples)
+        found = make(source, options, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), str(graded or feedback))
         write(out, found.calibrator)
         write_page(page, found)
     if as_json:
@@ -91,6 +103,24 @@ def calibrate(
     else:
         show(console(), found)
     typer.echo(f"wrote {out} and {page}", err=True)
+
+
+def _read(
+    graded: Path | None, feedback: str | None, since: datetime | None, level: Level | None, look: int, *, split: bool
+) -> "tuple[Source, int]":
+    """Graded rows, and which look at them this is."""
+    from demur.calibration.run import read_source
+
+    typer.echo(f"reading {graded or feedback}", err=True)
+    if graded is not None and feedback is None:
+        return read_source(graded, level), look
+    if graded is not None or feedback is None:
+        raise typer.BadParameter("give either graded rows or --feedback", param_hint="ROWS|RUN")
+    from demur.feedback.refitting import read_refit, source_of, told
+
+    refit = read_refit(feedback, 0.0 if since is None else since.replace(tzinfo=UTC).timestamp())
+    typer.echo(told(refit), err=True)
+    return source_of(refit, split=split), max(look, refit["look"])
 
 
 def levels_of(text: str) -> tuple[float, ...]:
