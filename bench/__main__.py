@@ -12,10 +12,12 @@ import runpy
 import sys
 from pathlib import Path
 
+APART = {"guarantee", "feedback"}
+"""They take long, and have arguments of their own."""
 NAMES = sorted(
     path.stem
     for path in Path(__file__).parent.glob("*.py")
-    if path.stem not in {"__main__", "report", "populations", "replay", "guarantee", "feedback"} and not path.stem.startswith("_")
+    if path.stem not in {"__main__", "report", "populations", "replay", *APART} and not path.stem.startswith("_")
 )
 
 
@@ -23,7 +25,8 @@ def main() -> None:
     if sys.argv[1:2] in (["soak"], ["replay"]):
         runpy.run_module(f"bench.{sys.argv.pop(1)}", run_name="__main__")
         return
-    if sys.argv[1:2] in (["guarantee"], ["feedback"]) or (sys.argv[1:2] and sys.argv[1] in NAMES and set(sys.argv[2:]) - set(NAMES)):
+    named = sys.argv[1:2]
+    if set(named) & APART or (set(named) & set(NAMES) and set(sys.argv[2:]) - set(NAMES)):
         importlib.import_module(f"bench.{sys.argv.pop(1)}").main()
         return
     wanted = sys.argv[1:] or NAMES

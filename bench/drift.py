@@ -3,9 +3,9 @@
 python -m bench drift [--runs 400] [--answers 10000] [--alpha 0.05]
 
 A run is a sequence of audited answers, each wrong with a given probability. False alarms are counted where that is
-exactly the rate that is allowed, over all answers of a run. The delay is the number of audited answers from the shift to
-the alarm, among runs without an alarm before it; a run without any alarm until its end counts as one that is longer than
-all others.
+exactly the rate that is allowed, over all answers of a run. The delay is the number of audited answers from the shift
+to the alarm, among runs without an alarm before it; a run without any alarm until its end counts as one that is longer
+than all others.
 
 windows: an exact binomial test on every 200 answers, each at alpha. windows, corrected: each at alpha / their number.
 product: one betting process from the first answer on, without new starts; at the stakes of the served test, or at one
