@@ -3,11 +3,13 @@
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from random import Random
 from typing import Any, TypeVar
 
 from prometheus_client import CollectorRegistry
 from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import OperationalError
 
 from demur.answering import Final
 from demur.answering.resolve import ResolvedRequest
@@ -28,6 +30,8 @@ T = TypeVar("T")
 LOOK_AGAIN = 30.0
 """Seconds after which the state of the drift tests is read again: another replica may have fed them."""
 FORGET_EVERY = 3600.0
+TRIES = 3
+"""For a transaction that the database breaks off."""
 
 
 class Feedback:
@@ -129,6 +133,12 @@ class Feedback:
 
     async def _changing(self, work: Callable[[Connection], T]) -> T:
         def run() -> T:
+            for _ in range(TRIES - 1):
+                with suppress(OperationalError):  # a deadlock between two graders, for one, which PostgreSQL breaks
+                    return once()
+            return once()
+
+        def once() -> T:
             with self._db.begin() as connection:
                 return work(connection)
 

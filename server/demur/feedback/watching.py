@@ -67,6 +67,9 @@ def _row(db: Connection, name: str, options: FeedbackOptions, now: float) -> Map
     """The state, locked. A new test may spend its part of alpha only, so that all together stay within it."""
     found = select(drift).where(*_is(name, options)).with_for_update()
     row = db.execute(found).mappings().first()
+    if row is None:  # one program at a time begins a test: a lock on the first epoch stands for that
+        db.execute(select(epochs.c.id).order_by(epochs.c.id).limit(1).with_for_update(key_share=True))
+        row = db.execute(found).mappings().first()
     if row is not None:
         return row
     number = db.scalar(select(func.count()).select_from(drift)) or 0
