@@ -132,7 +132,7 @@ async def open_app(settings: Settings, engine_args: Mapping[str, Any]) -> AsyncG
             stack.push_async_callback(loaded.critic.close)
         grader = stack.enter_context(await start_grader(settings))
         tracer = stack.enter_context(tracer_for(settings.otlp_endpoint))
-        feedback = stack.enter_context(keeping(settings, loaded.manifest))
+        feedback = stack.enter_context(keeping(settings, loaded.manifest, manifest_fingerprint(loaded.manifest)))
         yield create_app(
             loaded.engine,
             loaded.manifest,
@@ -145,8 +145,9 @@ async def open_app(settings: Settings, engine_args: Mapping[str, Any]) -> AsyncG
 
 
 @contextmanager
-def keeping(settings: Settings, manifest: Manifest) -> Iterator["Feedback | None"]:
-    """What keeps answers to be graded, where the operator wants that; its libraries are loaded then only.
+def keeping(settings: Settings, manifest: Manifest, fingerprint: str) -> Iterator["Feedback | None"]:
+    """What keeps answers to be graded, where the operator wants that; its libraries are loaded then only. `fingerprint`
+    tells models of one name apart.
 
     Raises CannotLoad.
     """
@@ -160,7 +161,7 @@ def keeping(settings: Settings, manifest: Manifest) -> Iterator["Feedback | None
         raise CannotLoad(f'--feedback needs {error.name}: pip install "demur[feedback]"') from None
     with ExitStack() as stack:
         try:
-            feedback = stack.enter_context(open_feedback(settings, manifest, manifest_fingerprint(manifest)))
+            feedback = stack.enter_context(open_feedback(settings, manifest, fingerprint))
         except StoreUnusable as error:
             raise CannotLoad(str(error)) from None
         yield feedback
