@@ -40,7 +40,9 @@ class ModelCard(BaseModel):
     base: str | None = Field(description="What it was trained from.")
     prompts: dict[str, str] = Field(description="Hash of the prompt's wording under each contract.")
     drift: DriftReport | None = Field(
-        description="The newest drift test, where the server keeps answers and somebody grades them."
+        default=None,
+        exclude_if=lambda drift: drift is None,
+        description="The newest drift test, where the server keeps answers and somebody grades them.",
     )
     fingerprint: str = Field(description="Hash of the model's manifest, the metrics in it aside.")
 

@@ -56,7 +56,8 @@ class Feedback:
         self._db, self._clock, self._rng = db, clock, rng or Random()
         self._model, self._fingerprint = manifest.name, fingerprint
         self._domain = manifest.domain
-        self._metrics: FeedbackMetrics | None = None
+        self.metrics: FeedbackMetrics | None = None
+        """Where it counts; nothing before `measure`."""
         self._forgot = 0.0
         with db.begin() as connection:
             self._epoch = answers.epoch_of(connection, options, self._model, self._fingerprint, clock())
@@ -66,7 +67,7 @@ class Feedback:
 
     def measure(self, registry: CollectorRegistry) -> None:
         """Count in this registry from now on."""
-        self._metrics = metrics = FeedbackMetrics(registry)
+        self.metrics = metrics = FeedbackMetrics(registry)
         metrics.watch(lambda: self._writer.waiting)
         metrics.show(self.drift)
 
@@ -154,13 +155,13 @@ class Feedback:
     def _write(self, rows: Sequence[Row]) -> None:
         with self._db.begin() as connection:
             answers.write(connection, self._epoch, rows)
-        if self._metrics is not None:
+        if self.metrics is not None:
             for row in rows:
-                self._metrics.kept.labels(row["queue"] or "none").inc()
+                self.metrics.kept.labels(row["queue"] or "none").inc()
 
     def _dropped(self, row: Row) -> None:
-        if self._metrics is not None:
-            self._metrics.dropped.labels(row["queue"] or "none").inc()
+        if self.metrics is not None:
+            self.metrics.dropped.labels(row["queue"] or "none").inc()
 
     def _tidy(self) -> None:
         """When nothing waits to be written."""
@@ -176,12 +177,12 @@ class Feedback:
     def _look(self) -> None:
         with reading(self._db) as connection:
             self.drift = tuple(watched(connection, self.options))
-        if self._metrics is not None:
-            self._metrics.show(self.drift)
+        if self.metrics is not None:
+            self.metrics.show(self.drift)
 
     def _count(self, kept: Sequence[Kept]) -> None:
         for one in kept:
             if one.alarm:
                 logger.warning("the share of wrong answers has risen above what it may be")
-            if self._metrics is not None and not one.repeated:
-                self._metrics.grades.labels(one.source, one.verdict).inc()
+            if self.metrics is not None and not one.repeated:
+                self.metrics.grades.labels(one.source, one.verdict).inc()
