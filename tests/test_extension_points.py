@@ -103,15 +103,15 @@ def test_a_confidence_source_is_listed_and_documented_and_may_refuse() -> None:
     assert refused.json()["error"]["param"] == "confidence_source"
     assert "one sample" in refused.json()["error"]["message"]
     model = asyncio.run(get(app, "/v1/models"))["data"][0]["demur"]
-    assert model["confidence_sources"] == ["verbalized", "brevity"]
+    assert model["confidence_sources"] == ["verbalized", "answer_logprob", "agreement", "p_true", "brevity"]
     schema = asyncio.run(get(app, "/openapi.json"))["components"]["schemas"]["AnswerRequest"]
-    assert schema["properties"]["confidence_source"]["enum"] == ["verbalized", "critic", "brevity"]
+    assert schema["properties"]["confidence_source"]["enum"] == [*SOURCES]
 
 
 def test_a_source_that_nobody_registered_is_an_error_that_names_the_others() -> None:
     refused = asyncio.run(post(app_with("Answer: 4"), confidence_source="brevity"))
     assert refused.status_code == 400
-    assert "'verbalized' or 'critic'" in refused.json()["error"]["message"]
+    assert "'verbalized', 'critic'" in refused.json()["error"]["message"]
 
 
 LEAST = Rule(lambda tally: (-tally.top,), min, lambda tallies, k, remaining, budget: False)

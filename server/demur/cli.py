@@ -95,6 +95,10 @@ def serve(
     confidence_source: Annotated[
         str | None, typer.Option(help="The signal that decides where a request names none. (default: verbalized)")
     ] = None,
+    calibrator: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Made by demur calibrate, applied where it fits; may be repeated."),
+    ] = None,
     force_contract: Annotated[
         Literal["auto", "always", "never"] | None,
         typer.Option(help="Force the output form; auto: unless the model is calibrated. (default: auto)"),
@@ -150,6 +154,7 @@ def serve(
         "upstreams": upstream,
         "manifest": manifest,
         "confidence_source": confidence_source,
+        "calibrators": calibrator,
         "force_contract": force_contract,
         "labels": labels,
         "critic": critic,

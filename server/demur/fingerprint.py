@@ -42,8 +42,8 @@ def of_folder(
 ) -> str:
     """The fingerprint of a model folder, served with these engine arguments.
 
-    Every file in it counts but hidden ones, model cards and pictures; of the manifest, all but its metrics. `cache` is a
-    file that remembers the hash of a file which has not changed since by size, time and inode: weights are read once.
+    Every file in it counts but hidden ones, model cards and pictures; of the manifest, all but its metrics. `cache` is
+    a file that remembers the hash of a file which has not changed since by size, time and inode: weights are read once.
     """
     known = _Hashes(cache)
     files = {path.relative_to(folder).as_posix(): known.of(path) for path in _files(folder)}
@@ -91,7 +91,7 @@ class _Hashes:
         if cache is not None:
             with suppress(OSError, ValueError):
                 found = json.loads(cache.read_text(encoding="utf-8"))
-                self._known = {str(key): str(value) for key, value in found.items()}
+                self._known = {str(key): str(value) for key, value in found.items()} if isinstance(found, dict) else {}
 
     def of(self, path: Path) -> str:
         real = path.resolve()

@@ -70,6 +70,11 @@ class Settings(BaseSettings):
     confidence_source: str | None = Field(
         default=None, description="What decides where a request names nothing else; verbalized when absent."
     )
+    calibrators: Annotated[tuple[Path, ...], NoDecode] = Field(
+        default=(),
+        description="Files made by demur calibrate, with commas between; each is applied where it fits the request, "
+        "and read again when it changes.",
+    )
     force_contract: Literal["auto", "always", "never"] = Field(
         default="auto",
         description="Force the output form by structured outputs; auto: unless the model is calibrated.",
@@ -146,6 +151,9 @@ class Settings(BaseSettings):
         description="Error rate among audited answers, at the risk threshold, above which there is drift; by default 1 "
         "minus that threshold.",
     )
+    drift_refuses: bool = Field(
+        default=False, description="Refuse max_error under a calibrator from the moment that drift is reported."
+    )
     drift_alpha: float = Field(default=0.05, gt=0, lt=1, description="Chance that drift is ever reported without any.")
 
     otlp_endpoint: str | None = Field(
@@ -177,6 +185,11 @@ class Settings(BaseSettings):
     @classmethod
     def _read(cls, given: object) -> object:
         return read_labels(Path(given)) if isinstance(given, (str, Path)) else given
+
+    @field_validator("calibrators", mode="before")
+    @classmethod
+    def _paths(cls, given: object) -> object:
+        return [path.strip() for path in given.split(",") if path.strip()] if isinstance(given, str) else given
 
     @field_validator("allowed_hosts", mode="before")
     @classmethod

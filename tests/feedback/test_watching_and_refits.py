@@ -46,7 +46,9 @@ def row(number: int, confidence: float | None, queue: str | None = "audit", **fi
 
 
 def write(server, rows) -> None:
-    server.feedback._write(list(rows))
+    options = server.feedback.options
+    promise = {"promise_error": options.max_error, "promise_threshold": options.threshold}
+    server.feedback._write([promise | one for one in rows])
 
 
 def grade(server, verdicts, name: str = "grader", limit: int = 100_000) -> None:

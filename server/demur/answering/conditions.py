@@ -56,5 +56,3 @@ def _plain(value: Any) -> Any:
 
 def _hash(text: str) -> str:
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:12]
-
-

@@ -9,7 +9,7 @@ from demur.answering.resolve import ResolvedRequest
 from demur.core.answers import Completion
 from demur.core.parsing import Event
 from demur.core.reader import Reader
-from demur.engine.base import Chunk, FinishReason
+from demur.engine.base import Chunk, FinishReason, TokenLogprob
 
 Ending = Literal["stop", "length"]
 
@@ -25,6 +25,7 @@ class SampleReader:
         self.completion_tokens: int | None = None
         self.chunks = 0
         self.token_ids: list[int] = []
+        self.logprobs: list[TokenLogprob] = []
         self.score: Score | None = None
         self._as_read: Completion | None = None
         self._completion: Completion | None = None
@@ -90,6 +91,7 @@ class SampleReader:
         self.chunks += 1
         self._raw.append(chunk.text)
         self.token_ids += chunk.token_ids
+        self.logprobs += chunk.logprobs
         self._finish_reason = chunk.finish_reason or self._finish_reason
         self.prompt_tokens = chunk.prompt_tokens or self.prompt_tokens
         self.completion_tokens = chunk.completion_tokens or self.completion_tokens

@@ -1,14 +1,14 @@
 """The sampler: draws samples of one prompt until they end, the deadline passes or the caller stops listening."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
 from demur.answering.confidence import FinishedSample, Score, Scorer
 from demur.answering.deadline import Deadline
-from demur.core.answers import Completion
-from demur.engine.base import Chunk, Engine, Prompt, Sampling
+from demur.core.answer_span import OutputForm
+from demur.engine.base import Chunk, Engine, Prompt, Sampling, TokenLogprob
 from demur.tracing import UNTRACED, Span
 
 Piece = Chunk | Score
@@ -20,14 +20,14 @@ Arrival = tuple[int, Piece | None]
 class SampleBatch:
     """One sample for each of `samplings`, all of one prompt. The engine knows the i-th as `id-(first+i)`.
 
-    With a `scorer` each of them is scored when it ends, and votes with that; `read` reads an output as the votes are
-    read. `span` is what they are a part of.
+    With a `scorer` each of them is scored when it ends, and votes with that; `form` is how its output is read. `span`
+    is what they are a part of.
     """
 
     prompt: Prompt
     samplings: Sequence[Sampling]
     id: str
-    read: Callable[[str], Completion]
+    form: OutputForm
     first: int = 0
     scorer: Scorer | None = None
     span: Span = UNTRACED
@@ -67,17 +67,24 @@ async def _traced(engine: Engine, batch: SampleBatch, i: int, name: str) -> Asyn
 async def _scored(
     chunks: AsyncGenerator[Chunk, None], scorer: Scorer, batch: SampleBatch, name: str
 ) -> AsyncGenerator[Piece, None]:
-    token_ids, text, ended = list[int](), list[str](), False
+    token_ids, logprobs, text, ended = list[int](), list[TokenLogprob](), list[str](), False
     async with aclosing(chunks):
         async for chunk in chunks:
             token_ids += chunk.token_ids
+            logprobs += chunk.logprobs
             text.append(chunk.text)
             ended = chunk.finish_reason in ("stop", "length")
             yield chunk
     if ended:
         raw = "".join(text)
         sample = FinishedSample(
-            prompt=batch.prompt, token_ids=token_ids, text=raw, request_id=name, read=lambda: batch.read(raw)
+            prompt=batch.prompt,
+            token_ids=token_ids,
+            text=raw,
+            request_id=name,
+            read=lambda: batch.form.read(raw),
+            answer_span=lambda answer: batch.form.answer_span(raw, answer),
+            logprobs=logprobs,
         )
         yield await scorer.score(sample)
 

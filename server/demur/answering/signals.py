@@ -4,7 +4,8 @@ from demur.answering.confidence import SOURCES, FinishedSample, Score, Scorer, S
 from demur.answering.confidence.plan import Wanted
 from demur.answering.outcome import Candidate
 from demur.answering.resolve import ResolvedRequest
-from demur.engine.base import EngineError, Prompt
+from demur.answering.sampler import SampleBatch
+from demur.engine.base import EngineError
 
 
 class SignalScores:
@@ -19,7 +20,7 @@ class SignalScores:
         read_anyway = request.voting_source == next(iter(SOURCES))
         return None if request.samples == 1 or read_anyway else self.scorers[request.voting_source]
 
-    async def of(self, candidate: Candidate, wanted: Wanted, prompt: Prompt, request_id: str) -> Scores:
+    async def of(self, candidate: Candidate, wanted: Wanted, batch: SampleBatch, request_id: str) -> Scores:
         """All of the wanted ones, with those that are known already. Raises EngineError for a decisive one."""
         scores = dict(candidate.scores)
         for name in wanted.names:
@@ -29,11 +30,13 @@ class SignalScores:
                 scores[name] = Score(Signal.missing("the sample was stopped before its end"))
                 continue
             sample = FinishedSample(
-                prompt=prompt,
+                prompt=batch.prompt,
                 token_ids=candidate.token_ids,
                 text=candidate.raw,
                 request_id=request_id,
                 read=lambda: candidate.as_read,
+                answer_span=lambda answer: batch.form.answer_span(candidate.raw, answer),
+                logprobs=candidate.sample.logprobs,
                 ballot=None if candidate.vote is None else candidate.vote.ballot,
                 signals={name: score.signal for name, score in scores.items()},
             )

@@ -25,6 +25,7 @@ from demur.api.errors import ApiError, error_response
 from demur.api.health import EngineHealth
 from demur.api.middleware import RequestMiddleware
 from demur.api.streams import cancel
+from demur.calibration.store import CalibratorStore
 from demur.engine.base import Engine, EngineError
 from demur.engine.critic import Critic
 from demur.grading import Grader
@@ -69,6 +70,8 @@ def create_app(
     *,
     grader: Grader | None = None,
     critic: Critic | None = None,
+    calibrators: CalibratorStore | None = None,
+    fingerprint: str | None = None,
     tracer: Tracer | None = None,
     feedback: "Feedback | None" = None,
     clock: Callable[[], float] = time.monotonic,
@@ -77,7 +80,8 @@ def create_app(
     closes them.
 
     A running `grader` tells which formulas among the answers of a vote are equal. `critic` is the one that the
-    manifest describes.
+    manifest describes. `calibrators` are applied where they fit the request and the model, which `fingerprint` tells
+    from others; without one its name does.
 
     `feedback` keeps what is answered, so that it can be graded; without it nothing is kept.
 
@@ -89,7 +93,10 @@ def create_app(
     `app.state.context.health.on_death` takes what has to happen when the engine dies.
     """
     settings = settings or Settings()
-    context = _context(Answerer(engine, manifest, settings, grader=grader, critic=critic), clock, feedback)
+    answerer = Answerer(
+        engine, manifest, settings, grader=grader, critic=critic, calibrators=calibrators, fingerprint=fingerprint
+    )
+    context = _context(answerer, clock, feedback)
     if isinstance(engine, CountsRunning):
         context.metrics.watch_engine(lambda: engine.running)
     if isinstance(engine, HasUpstreams):
@@ -147,6 +154,7 @@ async def _watching(app: FastAPI) -> AsyncGenerator[None, None]:
     watching = [
         asyncio.create_task(context.health.watch(CHECK_INTERVAL)),
         asyncio.create_task(context.auth.watch_keys()),
+        asyncio.create_task(context.answerer.calibrators.watch()),
     ]
     try:
         yield

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from fastapi import Depends, Request
 
 from demur.answering import ActiveRequest, Answerer, Final, UnresolvedRequest
+from demur.answering.errors import GuaranteeUnavailable
+from demur.answering.resolve import ResolvedRequest
 from demur.api.admission import Admission, Cost
 from demur.api.auth import Authenticator, Caller
 from demur.api.errors import ApiError, as_api_error
@@ -41,7 +43,17 @@ class Context:
         settings, span = self.settings_for(request), _span(request)
         active = self.answerer.open(unresolved, settings, span, caller=_caller(request).name)
         request.scope["state"]["asked"] = active.request
+        self._refuse_drifted(active.request)
         return active
+
+    def _refuse_drifted(self, asked: ResolvedRequest) -> None:
+        """Raises GuaranteeUnavailable for a promise that audits speak against, where the operator wants that."""
+        if self.feedback is None or asked.guarantee is None or not self.answerer.settings.drift_refuses:
+            return
+        if asked.calibration is not None and self.feedback.drifted(asked.calibration.calibrator.id):
+            raise GuaranteeUnavailable(
+                "audits show more wrong answers than this calibrator promised; it has to be made anew first"
+            )
 
     def settings_for(self, request: Request) -> Settings:
         """The server's settings within what this caller's key allows."""

@@ -1,7 +1,6 @@
 """`GET /v1/models`: what is served here, as OpenAI's clients ask for it."""
 
-import hashlib
-import json
+import time
 from typing import Literal
 
 from fastapi import APIRouter, Request
@@ -10,12 +9,12 @@ from pydantic import BaseModel, Field
 from demur.answering.errors import UnknownModel
 from demur.answering.resolve import default_threshold
 from demur.api.auth import KeyedRoute
+from demur.api.calibrators import CalibratorCard, cards
 from demur.api.context import Context, Shared
 from demur.api.feedback import drift_report
 from demur.api.feedback_schemas import DriftReport
 from demur.api.openapi import errors
 from demur.core.answers import Aggregation
-from demur.manifest import Manifest
 from demur.prompts import prompt_hash
 from demur.settings import Settings
 
@@ -44,7 +43,11 @@ class ModelCard(BaseModel):
         exclude_if=lambda drift: drift is None,
         description="The newest drift test, where the server keeps answers and somebody grades them.",
     )
-    fingerprint: str = Field(description="Hash of the model's manifest, the metrics in it aside.")
+    fingerprint: str = Field(
+        description="Changes with configuration, tokenizer and weights (`files:`); `named:` where only the model's "
+        "name is known, as for one on another host."
+    )
+    calibrators: list[CalibratorCard] = Field(description="What confidences are calibrated by, the first that fits.")
 
 
 class Model(BaseModel):
@@ -90,12 +93,7 @@ def _describe(context: Context, settings: Settings) -> Model:
         base=manifest.base,
         prompts={contract: prompt_hash(contract, manifest.domain) for contract in manifest.contracts},
         drift=drift_report(tests[0]) if tests else None,
-        fingerprint=manifest_fingerprint(manifest),
+        fingerprint=answerer.fingerprint,
+        calibrators=cards(answerer.calibrators, time.time()),
     )
     return Model(id=manifest.name, demur=card)
-
-
-def manifest_fingerprint(manifest: Manifest) -> str:
-    """Twelve hex digits. The metrics are left out: they are often filled in by the very evaluation that asks."""
-    told = json.dumps(manifest.model_dump(mode="json", exclude={"metrics"}), sort_keys=True)
-    return hashlib.sha256(told.encode()).hexdigest()[:12]

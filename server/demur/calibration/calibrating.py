@@ -31,7 +31,8 @@ Mode = Literal["split", "cross-fit", "raw"]
 @dataclass(frozen=True, slots=True)
 class Options:
     """How a calibrator is made. `raw` names a signal that is certified as it is, without any map; `resamples` are those
-    behind the intervals of the figures, and `parent` is the id of the calibrator that the new one follows."""
+    behind the intervals of the figures. `questions` says in a few words what the graded ones were, and `parent` is the
+    id of the calibrator that the new one follows."""
 
     levels: tuple[float, ...] = LEVELS
     delta: float = DELTA
@@ -40,8 +41,9 @@ class Options:
     simultaneous: bool = False
     look: int = 0
     seed: int = 0
-    parent: str | None = None
     resamples: int = REPLICATES
+    questions: str | None = None
+    parent: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,7 @@ def calibrate(source: Source, options: Options, made: str, where: str = "the row
         "model": source.model,
         **source.asked,
         "parent": options.parent,
+        "questions": options.questions,
         **_described(rows, graded, judged),
         "before": {name: gap.first.as_dict() for name, gap in differences.items()},
         "after": {name: gap.second.as_dict() for name, gap in differences.items()},

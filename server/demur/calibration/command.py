@@ -3,11 +3,13 @@
 import json
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from demur.calibration.installed import check_installed
+from demur.cli_options import key_option
+from demur.core.contracts import CONTRACTS
 from demur.evaluation.commands import console, one_line_errors
 from demur.evaluation.rows import Level
 
@@ -18,7 +20,6 @@ DEFAULT_LEVELS = "0.01,0.02,0.05,0.1,0.15,0.2,0.3"
 
 
 def calibrate(
-    out: Annotated[Path, typer.Option(help="The calibrator file; its page is written beside it as .html.")],
     graded: Annotated[
         Path | None,
         typer.Argument(
@@ -27,10 +28,31 @@ def calibrate(
             " standard input), or the folder of a demur evaluate run.",
         ),
     ] = None,
+    *,
+    out: Annotated[Path, typer.Option(help="The calibrator file; its page is written beside it as .html.")],
+    ask: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="QUESTIONS",
+            help="In place of rows: ask a server these questions and grade the answers, as demur evaluate does. Run"
+            " again to go on where it stopped.",
+        ),
+    ] = None,
+    base_url: Annotated[
+        str, typer.Option(help="With --ask: the demur server.", envvar="DEMUR_BASE_URL")
+    ] = "http://127.0.0.1:8000",
+    api_key: Annotated[
+        str | None, typer.Option(help="With --ask: better set DEMUR_API_KEY.", envvar="DEMUR_API_KEY")
+    ] = None,
+    contract: Annotated[str, key_option(CONTRACTS, help="With --ask: what the model is asked to print.")] = "response",
+    signals: Annotated[
+        str | None, typer.Option(help="With --ask: other confidence sources to note, with commas between.")
+    ] = None,
     feedback: Annotated[
         str | None,
         typer.Option(
-            metavar="URL|FILE", help="Take what a server's answers were graded: its address, or its --feedback-db."
+            metavar="URL|FILE",
+            help="In place of rows: what a server's answers were graded; its address, or its --feedback-db.",
         ),
     ] = None,
     since: Annotated[
@@ -67,6 +89,12 @@ def calibrate(
         ),
     ] = 0,
     level: Annotated[Level | None, typer.Option(help="Which rows, where a file or run holds both kinds.")] = None,
+    questions: Annotated[
+        str | None,
+        typer.Option(
+            help='What the graded questions are, in a few words: "sums and stories". Named with each promise.'
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the split, the folds and the bootstrap.")] = 0,
     resamples: Annotated[int, typer.Option(min=100, help="Behind the intervals of the figures.")] = 1000,
     as_json: Annotated[bool, typer.Option("--json", help="Print the calibrator instead of tables.")] = False,
@@ -85,6 +113,7 @@ def calibrate(
     from demur.calibration.calibrating import calibrate as make
     from demur.calibration.file import read, write
     from demur.calibration.report.page import write_page
+    from demur.calibration.run import read_source
     from demur.calibration.tables import show
 
     with one_line_errors():
@@ -92,9 +121,17 @@ def calibrate(
         check_delta(delta)
         page = page_beside(out)
         before = None if parent is None else read(parent).id
-        source, look = _read(graded, feedback, since, level, look, split=certify == "split" and raw is None)
+        if ask is not None:
+            graded = asked(ask, graded, out, base_url=base_url, api_key=api_key, contract=contract, signals=signals)
+        if (graded is None) == (feedback is None):
+            raise typer.BadParameter("give graded rows, a run, --ask or --feedback: one of them", param_hint="ROWS|RUN")
+        typer.echo(f"reading {graded or feedback}", err=True)
+        if feedback is not None:
+            source, look = from_feedback(feedback, since, look, split=certify == "split" and raw is None)
+        else:
+            source = read_source(graded or Path(), level)
         typer.echo(f"fitting and judging maps on {len(source.rows.rows):,} rows", err=True)
-        options = Options(levels, delta, certify, raw, simultaneous, look, seed, before, resamples)
+        options = Options(levels, delta, certify, raw, simultaneous, look, seed, resamples, questions, before)
         found = make(source, options, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), str(graded or feedback))
         write(out, found.calibrator)
         write_page(page, found)
@@ -105,22 +142,22 @@ def calibrate(
     typer.echo(f"wrote {out} and {page}", err=True)
 
 
-def _read(
-    graded: Path | None, feedback: str | None, since: datetime | None, level: Level | None, look: int, *, split: bool
-) -> "tuple[Source, int]":
-    """Graded rows, and which look at them this is."""
-    from demur.calibration.run import read_source
-
-    typer.echo(f"reading {graded or feedback}", err=True)
-    if graded is not None and feedback is None:
-        return read_source(graded, level), look
-    if graded is not None or feedback is None:
-        raise typer.BadParameter("give either graded rows or --feedback", param_hint="ROWS|RUN")
+def from_feedback(place: str, since: datetime | None, look: int, *, split: bool) -> "tuple[Source, int]":
+    """Graded rows of a server or its database, and which look at them this is."""
     from demur.feedback.refitting import read_refit, source_of, told
 
-    refit = read_refit(feedback, 0.0 if since is None else since.replace(tzinfo=UTC).timestamp())
+    refit = read_refit(place, 0.0 if since is None else since.replace(tzinfo=UTC).timestamp())
     typer.echo(told(refit), err=True)
     return source_of(refit, split=split), max(look, refit["look"])
+
+
+def asked(questions: Path, graded: Path | None, out: Path, **server: Any) -> Path:
+    """The folder of the run that answers the questions, beside the calibrator file."""
+    from demur.calibration.asking import ask_and_grade
+
+    if graded is not None:
+        raise typer.BadParameter("give rows or --ask, not both", param_hint="--ask")
+    return ask_and_grade(questions, out.with_suffix(".run"), **server)
 
 
 def levels_of(text: str) -> tuple[float, ...]:

@@ -71,13 +71,18 @@ class ServedCalibrator:
             return ParsedConfidence("invalid" if any(one.state == "invalid" for one in read) else "missing")
         return ParsedConfidence("value", p)
 
+    def of_claim(self, stated: float | None) -> float | None:
+        """P(correct) of one claim, from what is stated of it."""
+        return self.confidence({"verbalized": ParsedConfidence("missing" if stated is None else "value", stated)}).value
+
     def other_model(self, fingerprint: str) -> str | None:
         """Why the calibrator does not fit the model of this fingerprint; None where it does."""
         if self.fingerprint == fingerprint:
             return None
         model = self.calibrator.model
         named = "" if model is None or model.name is None else f" ({model.name})"
-        return f"it was made for another model: its fingerprint is {self.fingerprint}{named}, the served one's {fingerprint}"
+        theirs = f"its fingerprint is {self.fingerprint}{named}, the served one's {fingerprint}"
+        return f"it was made for another model: {theirs}"
 
     def misfit(self, asked: Conditions) -> str | None:
         """In what a request differs from the graded answers, in words; None where it does not."""

@@ -43,7 +43,7 @@ def row_of(
         "reason": answer.reason,
         "confidence": answer.confidence,
         "confidence_source": answer.confidence_source,
-        "calibrator": None,
+        **_promise(request, options),
         "signals": {} if outcome is None else {name: one.value for name, one in outcome.signals.items()},
         "conditions": conditions_of(request, domain),
         "samples": request.samples,
@@ -53,6 +53,24 @@ def row_of(
         "state": "open",
         "skips": 0,
         **_texts(request, outcome, keeps_text(options, drawn)),
+    }
+
+
+def _promise(request: ResolvedRequest, options: FeedbackOptions) -> dict[str, Any]:
+    """What drift is tested against: the calibrator's certified level, where it has one, else the operator's word."""
+    served = request.calibration
+    held = None if served is None else served.calibrator.guarantee_for(options.max_error)
+    if served is None or held is None or held.threshold is None:
+        calibrator = None if served is None else served.calibrator.id
+        return {
+            "calibrator": calibrator,
+            "promise_error": options.max_error,
+            "promise_threshold": options.threshold,
+        }
+    return {
+        "calibrator": served.calibrator.id,
+        "promise_error": held.max_error,
+        "promise_threshold": held.threshold,
     }
 
 

@@ -61,7 +61,7 @@ class Feedback:
         self._forgot = 0.0
         with db.begin() as connection:
             self._epoch = answers.epoch_of(connection, options, self._model, self._fingerprint, clock())
-            self.drift: tuple[Watched, ...] = tuple(watched(connection, options))
+            self.drift: tuple[Watched, ...] = tuple(watched(connection))
         self._writer = Writer(self._write, options.most_waiting, self._dropped, self._tidy, LOOK_AGAIN)
         self._writer.start()
 
@@ -79,6 +79,10 @@ class Feedback:
             logger.exception("an answer could not be kept")
             return
         self._writer.put(row)
+
+    def drifted(self, calibrator: str) -> bool:
+        """Whether an alarm rings for it."""
+        return any(test.name == calibrator and test.alarm_at is not None for test in self.drift)
 
     def flush(self) -> bool:
         """Wait until what was noted is written, some seconds at most; whether it is."""
@@ -176,7 +180,7 @@ class Feedback:
 
     def _look(self) -> None:
         with reading(self._db) as connection:
-            self.drift = tuple(watched(connection, self.options))
+            self.drift = tuple(watched(connection))
         if self.metrics is not None:
             self.metrics.show(self.drift)
 

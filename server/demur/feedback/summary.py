@@ -68,7 +68,7 @@ def summarize(db: Connection, options: FeedbackOptions, epoch: int, *, graders: 
         learn=progress(db, "learn"),
         volunteered=by_source.get("volunteered", 0),
         gold=by_source.get("gold", 0),
-        drift=tuple(watched(db, options)),
+        drift=tuple(watched(db)),
         graders=tuple(agreements(db)) if graders else None,
     )
 

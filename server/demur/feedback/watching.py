@@ -1,8 +1,8 @@
 """The drift test: an e-process over audited answers, in the order of their first verdicts.
 
-Only what the server would answer by itself counts: audits at least as sure as the threshold, whatever the caller asked
-for. Of those at most `max_error` may be wrong. The state is kept after each step; corrections, deletions and restarts
-leave it as it is.
+Only what the server would answer under the promise counts: audits at least as sure as its threshold, whatever the
+caller asked for. Of those at most `max_error` may be wrong. The state is kept after each step; corrections, deletions
+and restarts leave it as it is.
 """
 
 from collections.abc import Mapping
@@ -43,29 +43,36 @@ def add(db: Connection, answer: Mapping[str, Any], wrong: bool, options: Feedbac
 
     Returns whether an alarm began.
     """
-    if answer["queue"] != "audit" or answer["confidence"] is None or answer["confidence"] < options.threshold:
+    if answer["queue"] != "audit" or answer["confidence"] is None or answer["confidence"] < answer["promise_threshold"]:
         return False
     if db.scalar(select(tested.c.answer_id).where(tested.c.answer_id == answer["id"])) is not None:
         return False
     db.execute(insert(tested).values(answer_id=answer["id"]))
-    name = name_of(db, answer)
-    row = _row(db, name, options, now)
-    before = Drift(options.max_error, row["count"], row["wealth"], row["weight"], row["errors"], row["peak"])
+    promise = name_of(db, answer), answer["promise_error"], answer["promise_threshold"]
+    row = _row(db, promise, options.alpha, now)
+    before = Drift(answer["promise_error"], row["count"], row["wealth"], row["weight"], row["errors"], row["peak"])
     after = before.add(wrong)
     rings = row["alarm_at"] is None and after.alarm(row["alpha"])
     state = {field: getattr(after, field) for field in ("count", "wealth", "weight", "errors", "peak")}
     state |= {"wrong": row["wrong"] + wrong, "updated": now, "alarm_at": now if rings else row["alarm_at"]}
-    db.execute(update(drift).where(*_is(name, options)).values(**state))
+    db.execute(update(drift).where(*_is(promise)).values(**state))
     return rings
 
 
-def _is(name: str, options: FeedbackOptions) -> tuple[Any, ...]:
-    return drift.c.name == name, drift.c.max_error == options.max_error, drift.c.threshold == options.threshold
+Promise = tuple[str, float, float]
+"""What is watched, the error rate and the threshold."""
 
 
-def _row(db: Connection, name: str, options: FeedbackOptions, now: float) -> Mapping[str, Any]:
+def _is(promise: Promise) -> tuple[Any, ...]:
+    return tuple(
+        column == value
+        for column, value in zip((drift.c.name, drift.c.max_error, drift.c.threshold), promise, strict=True)
+    )
+
+
+def _row(db: Connection, promise: Promise, alpha: float, now: float) -> Mapping[str, Any]:
     """The state, locked. A new test may spend its part of alpha only, so that all together stay within it."""
-    found = select(drift).where(*_is(name, options)).with_for_update()
+    found = select(drift).where(*_is(promise)).with_for_update()
     row = db.execute(found).mappings().first()
     if row is None:  # one program at a time begins a test: a lock on the first epoch stands for that
         db.execute(select(epochs.c.id).order_by(epochs.c.id).limit(1).with_for_update(key_share=True))
@@ -73,18 +80,17 @@ def _row(db: Connection, name: str, options: FeedbackOptions, now: float) -> Map
     if row is not None:
         return row
     number = db.scalar(select(func.count()).select_from(drift)) or 0
-    new = Drift.start(options.max_error)
-    values: dict[str, Any] = {"name": name, "max_error": options.max_error, "threshold": options.threshold}
+    new = Drift.start(promise[1])
+    values: dict[str, Any] = dict(zip(("name", "max_error", "threshold"), promise, strict=True))
     values |= {field: getattr(new, field) for field in ("count", "wealth", "weight", "errors", "peak")}
-    values |= {"wrong": 0, "alpha": alpha_of_refit(options.alpha, number), "alarm_at": None, "updated": now}
+    values |= {"wrong": 0, "alpha": alpha_of_refit(alpha, number), "alarm_at": None, "updated": now}
     db.execute(insert(drift).values(**values))
     return values
 
 
-def watched(db: Connection, options: FeedbackOptions) -> list[Watched]:
-    """Every test under the options in force, the one that was fed last first."""
-    found = select(drift).where(drift.c.max_error == options.max_error, drift.c.threshold == options.threshold)
-    rows = db.execute(found.order_by(drift.c.updated.desc())).mappings()
+def watched(db: Connection) -> list[Watched]:
+    """Every test, the one that was fed last first."""
+    rows = db.execute(select(drift).order_by(drift.c.updated.desc(), drift.c.name)).mappings()
     return [
         Watched(
             name=row["name"],

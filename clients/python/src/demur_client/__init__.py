@@ -11,6 +11,7 @@ from .errors import (
     AuthenticationError,
     ConnectionFailedError,
     DemurError,
+    GuaranteeUnavailableError,
     InvalidRequestError,
     NotFoundError,
     PermissionDeniedError,
@@ -35,7 +36,7 @@ from .events import (
 from .feedback import Feedback
 from .request import DEFAULT_BASE_URL, Options, Question
 from .retrying import NO_RETRY, RetryPolicy
-from .values import Claim, Content, Group, Member, Message, Samples, Usage
+from .values import CalibrationSet, Claim, Content, Group, Guarantee, Member, Message, Samples, Usage
 from .version import __version__
 
 __all__ = [
@@ -47,6 +48,7 @@ __all__ = [
     "AsyncAnswerStream",
     "AsyncClient",
     "AuthenticationError",
+    "CalibrationSet",
     "Claim",
     "ClaimEvent",
     "Client",
@@ -58,6 +60,8 @@ __all__ = [
     "Failure",
     "Feedback",
     "Group",
+    "Guarantee",
+    "GuaranteeUnavailableError",
     "InvalidRequestError",
     "Member",
     "Message",

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from demur.answering.confidence.signal import Signal, Signals
+from demur.calibration.store import CalibratorStore
 from demur.core.answers import Completion
-from demur.engine.base import Engine, Prompt
+from demur.engine.base import Engine, Prompt, TokenLogprob
 from demur.engine.critic import Critic
 from demur.manifest import Manifest
 
@@ -25,6 +26,7 @@ class ScoringServices:
     engine: Engine
     manifest: Manifest
     critic: Critic | None = None
+    calibrators: CalibratorStore = field(default_factory=CalibratorStore)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,9 @@ class Ballot:
 class FinishedSample:
     """One sample that came to its end. `token_ids` are the generator's own, empty where the engine tells none.
 
-    `read` gives what it says. `ballot` is there when a vote has chosen it, and `signals` are those of `Needs.signals`.
+    `logprobs` are there where `Needs.logprobs` asks for them and the engine tells them. `read` gives what it says, and
+    `answer_span` where in `text` its answer stands, [start, end) in code points. `ballot` is there when a vote has
+    chosen it, and `signals` are those of `Needs.signals`.
     """
 
     prompt: Prompt
@@ -47,6 +51,8 @@ class FinishedSample:
     text: str
     request_id: str
     read: Callable[[], Completion]
+    answer_span: Callable[[str], tuple[int, int] | None]
+    logprobs: Sequence[TokenLogprob] = ()
     ballot: Ballot | None = None
     signals: Signals = field(default_factory=dict[str, Signal])
 
@@ -81,6 +87,10 @@ class Needs:
 
     signals: tuple[str, ...] = ()
     selection: str | None = None
+    logprobs: bool = False
+    """Those of the tokens that are drawn."""
+    calls: int = 0
+    """Further calls to the model for each answer."""
 
 
 class ConfidenceSource(Protocol):

@@ -8,17 +8,29 @@ from demur.answering.confidence.base import ConfidenceSource, ScoringServices
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Signals by name, each after those it is made of; without the `decisive` ones there can be no decision."""
+    """Signals by name, each after those it is made of; without the `decisive` ones there can be no decision.
+
+    `logprobs` are those of the samples' tokens, `calls` the further ones to the model that they take.
+    """
 
     names: tuple[str, ...]
     decisive: tuple[str, ...]
+    logprobs: bool = False
+    calls: int = 0
 
 
 def wanted(
     source: str, shown: Iterable[str], sources: Mapping[str, ConfidenceSource], services: ScoringServices
 ) -> Wanted:
     """What a request needs that is decided by `source` and shows the signals `shown`."""
-    return Wanted(_in_order([source, *shown], sources, services), _in_order([source], sources, services))
+    names = _in_order([source, *shown], sources, services)
+    needs = [sources[name].needs(services) for name in names]
+    return Wanted(
+        names=names,
+        decisive=_in_order([source], sources, services),
+        logprobs=any(need.logprobs for need in needs),
+        calls=sum(need.calls for need in needs),
+    )
 
 
 def _in_order(

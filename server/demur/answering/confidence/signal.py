@@ -20,6 +20,11 @@ class Cost:
     completion_tokens: int | None = 0
     milliseconds: float = 0.0
 
+    @property
+    def tokens(self) -> int:
+        """What the engine read anew and wrote, as far as it counts."""
+        return max((self.prompt_tokens or 0) - (self.cached_tokens or 0), 0) + (self.completion_tokens or 0)
+
 
 @dataclass(frozen=True, slots=True)
 class Signal:
@@ -48,3 +53,9 @@ class Signal:
 
 Signals = Mapping[str, Signal]
 """By the name of the source."""
+
+
+def tokens_of(signals: Signals) -> int | None:
+    """The tokens of all further calls; None where there was none."""
+    costs = [signal.cost for signal in signals.values() if signal.cost is not None]
+    return sum(cost.tokens for cost in costs) if costs else None

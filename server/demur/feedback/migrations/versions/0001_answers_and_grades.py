@@ -85,6 +85,8 @@ def _answer_columns() -> list[sa.Column | sa.PrimaryKeyConstraint | sa.ForeignKe
         sa.Column("confidence", sa.Float),
         sa.Column("confidence_source", sa.String(64), nullable=False),
         sa.Column("calibrator", sa.String(64)),
+        sa.Column("promise_error", sa.Float, nullable=False),
+        sa.Column("promise_threshold", sa.Float, nullable=False),
         sa.Column("signals", sa.JSON, nullable=False),
         sa.Column("conditions", sa.JSON, nullable=False),
         sa.Column("samples", sa.Integer, nullable=False),
