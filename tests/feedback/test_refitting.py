@@ -77,8 +77,8 @@ def test_out_of_a_database_with_its_parent_and_the_looks_before(keep, database, 
     [
         (["--feedback", "nowhere.db"], "no database"),
         (["--feedback", "http://127.0.0.1:9"], "127.0.0.1:9"),
-        ([], "either graded rows or --feedback"),
-        (["--feedback", "x.db", "rows.jsonl"], "either graded rows or --feedback"),
+        ([], "--ask or --feedback"),
+        (["--feedback", "x.db", "rows.jsonl"], "--ask or --feedback"),
     ],
 )
 def test_what_gives_no_rows_is_said(tmp_path, words, message) -> None:

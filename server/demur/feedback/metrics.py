@@ -23,6 +23,8 @@ class FeedbackMetrics:
             ["queue"],
             registry=registry,
         )
+        for queue in ("audit", "learn", "none"):  # a jump from nothing is none: there has to be a 0 before
+            self.dropped.labels(queue)
         self.grades = Counter(
             "demur_feedback_grades", "Verdicts, by where they came from.", ["source", "verdict"], registry=registry
         )
