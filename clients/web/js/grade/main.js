@@ -140,7 +140,7 @@ class Page {
     else find("notice").replaceChildren(el("h2", {}, title), el("p", {}, error.message));
     find("notice").hidden = false;
     if (error.status === 409) await this.#next();
-    if (error.status === 401) this.#unlock();
+    if (error.status === 401 || error.status === 403) this.#unlock();
   }
 
   #unlock() {
