@@ -13,6 +13,7 @@ import pytest
 from fastapi import FastAPI
 
 from demur.api.app import create_app
+from demur.calibration.store import CalibratorStore
 from demur.engine.scripted import ScriptedEngine, Source
 from demur.feedback.database import open_database
 from demur.feedback.opening import options_of
@@ -22,6 +23,7 @@ from demur.manifest import Manifest
 from demur.settings import Settings
 
 MANIFEST = Manifest.model_validate({"name": "demur-test", "calibrated": True, "contracts": ["response", "claims"]})
+FINGERPRINT = "0123456789ab"
 
 
 @dataclass
@@ -95,6 +97,7 @@ def keep(database: str) -> Iterator[Keep]:
             url: str | None = None,
             options: FeedbackOptions | None = None,
             manifest: Manifest = MANIFEST,
+            calibrators: tuple[Path, ...] = (),
             **fields: Any,
         ) -> Kept:
             settings, clock = settings_of(**fields), Clock()
@@ -102,12 +105,14 @@ def keep(database: str) -> Iterator[Keep]:
                 open_database(url or database),
                 options or options_of(settings),
                 manifest,
-                "0123456789ab",
+                FINGERPRINT,
                 clock=clock,
                 rng=Random(seed),
             )
             stack.callback(feedback.close)
             engine = ScriptedEngine((lambda _: source) if isinstance(source, str) else source or {})
-            return Kept(create_app(engine, manifest, settings, feedback=feedback), feedback, clock)
+            store = CalibratorStore(calibrators, FINGERPRINT)
+            app = create_app(engine, manifest, settings, feedback=feedback, calibrators=store, fingerprint=FINGERPRINT)
+            return Kept(app, feedback, clock)
 
         yield start

@@ -10,7 +10,7 @@ from sqlalchemy import create_engine, text
 
 from demur.feedback.database import open_database
 from demur.feedback.errors import StoreUnusable
-from feedback.test_watching_and_refits import grade, row, write
+from feedback.simulated import grade, row, write
 
 pytestmark = pytest.mark.operations
 SURE = "Two rows of 20 are 40.\nAnswer: 70\nConfidence: 0.9"

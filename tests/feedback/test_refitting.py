@@ -11,7 +11,7 @@ from demur.calibration.calibrating import Options, calibrate
 from demur.calibration.file import read
 from demur.cli import main
 from demur.feedback.refitting import source_of
-from feedback.test_watching_and_refits import CONDITIONS, grade, row, write
+from feedback.simulated import CONDITIONS, grade, row, write
 from live import serving
 
 MADE = "2026-11-25T12:00:00Z"

@@ -8,6 +8,7 @@ from typing import Any
 
 from demur.answering import Final
 from demur.answering.conditions import conditions_of
+from demur.answering.confidence import CALIBRATED
 from demur.answering.outcome import Outcome
 from demur.answering.resolve import ResolvedRequest
 from demur.feedback.draws import Draw, draw
@@ -44,7 +45,7 @@ def row_of(
         "confidence": answer.confidence,
         "confidence_source": answer.confidence_source,
         **_promise(request, options),
-        "signals": {} if outcome is None else {name: one.value for name, one in outcome.signals.items()},
+        "signals": {} if outcome is None else _signals(outcome),
         "conditions": conditions_of(request, domain),
         "samples": request.samples,
         "queue": drawn.queue,
@@ -54,6 +55,11 @@ def row_of(
         "skips": 0,
         **_texts(request, outcome, keeps_text(options, drawn)),
     }
+
+
+def _signals(outcome: Outcome) -> dict[str, float | None]:
+    """The raw numbers; what a calibrator made of them is none to make another one of."""
+    return {name: one.value for name, one in outcome.signals.items() if name != CALIBRATED}
 
 
 def _promise(request: ResolvedRequest, options: FeedbackOptions) -> dict[str, Any]:
