@@ -2,6 +2,7 @@
 
 `make soak` is not among them: python -m bench soak [--only streams --seconds 20]
 Nor is what needs the folder of a run: python -m bench replay RUN
+Nor what needs a disk to itself, and PostgreSQL: python -m bench feedback [--answers 5000]
 Nor what takes half an hour and has options: python -m bench guarantee [--part worst --sets 200]
 One that is named alone gets the arguments behind it: python -m bench grouping FILE
 """
@@ -11,10 +12,12 @@ import runpy
 import sys
 from pathlib import Path
 
+APART = {"guarantee", "feedback"}
+"""They take long, and have arguments of their own."""
 NAMES = sorted(
     path.stem
     for path in Path(__file__).parent.glob("*.py")
-    if path.stem not in {"__main__", "report", "populations", "replay", "guarantee"} and not path.stem.startswith("_")
+    if path.stem not in {"__main__", "report", "populations", "replay", *APART} and not path.stem.startswith("_")
 )
 
 
@@ -22,7 +25,8 @@ def main() -> None:
     if sys.argv[1:2] in (["soak"], ["replay"]):
         runpy.run_module(f"bench.{sys.argv.pop(1)}", run_name="__main__")
         return
-    if sys.argv[1:2] == ["guarantee"] or (sys.argv[1:2] and sys.argv[1] in NAMES and set(sys.argv[2:]) - set(NAMES)):
+    named = sys.argv[1:2]
+    if set(named) & APART or (set(named) & set(NAMES) and set(sys.argv[2:]) - set(NAMES)):
         importlib.import_module(f"bench.{sys.argv.pop(1)}").main()
         return
     wanted = sys.argv[1:] or NAMES

@@ -31,6 +31,8 @@ _ELSEWHERE = {
     "report": ("demur.evaluation.cli:report", "evaluation", "Tables and figures of runs as one page."),
     "calibrate": ("demur.calibration.command:calibrate", "calibration", "True confidences from graded answers."),
     "calibrators": ("demur.calibration.calibrators:app", "calibration", "Calibrator files: apply, show, list, diff."),
+    "feedback": ("demur.feedback.commands.feedback:feedback", None, "Say whether an answer was right."),
+    "grade": ("demur.feedback.commands.grade:grade", None, "Grade answers one by one, with single keys."),
     "keys": ("demur.keys.cli:app", "server", "Keys for callers: make, list, revoke."),
     "model": ("demur.model.cli:app", "model", "The embedded model: make it, check it."),
 }
@@ -128,6 +130,17 @@ def serve(
     engine_arg: Annotated[
         list[str] | None, typer.Option(metavar="KEY=VALUE", help="For vLLM, as it is; may be repeated.")
     ] = None,
+    feedback: Annotated[
+        bool | None, typer.Option("--feedback", help="Keep what was answered, to be graded. (default: nothing is kept)")
+    ] = None,
+    feedback_db: Annotated[
+        str | None, typer.Option(metavar="FILE|URL", help="The same, kept there. (default: in the user's data folder)")
+    ] = None,
+    store_text: Annotated[
+        Literal["none", "audited", "all"] | None,
+        typer.Option(help="Which texts are kept; audited: of what is drawn to be graded. (default: audited)"),
+    ] = None,
+    keep_days: Annotated[float | None, typer.Option(help="Days until an answer is deleted. (default: 90)")] = None,
     otlp_endpoint: Annotated[
         str | None, typer.Option(metavar="URL", help="Where traces go, OTLP over HTTP. (default: no traces)")
     ] = None,
@@ -156,6 +169,10 @@ def serve(
         "allow_withheld": allow_withheld,
         "keys_file": keys_file,
         "allow_anonymous": allow_anonymous,
+        "feedback": feedback,
+        "feedback_db": feedback_db,
+        "store_text": store_text,
+        "keep_days": keep_days,
         "otlp_endpoint": otlp_endpoint,
         "log_format": log_format,
     }

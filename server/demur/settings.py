@@ -148,6 +148,36 @@ class Settings(BaseSettings):
     log_text: bool = Field(default=False, description="Log questions, and the answers that callers were given.")
     log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="What gets logged.")
 
+    feedback: bool = Field(
+        default=False, description="Keep what was answered, so that people can grade it; see /v1/feedback and /grade."
+    )
+    feedback_db: str | None = Field(
+        default=None,
+        description="Where: a file of SQLite or a URL of SQLAlchemy; by default a file in the user's data folder.",
+    )
+    store_text: Literal["none", "audited", "all"] = Field(
+        default="audited", description="Which questions and answers are kept: those drawn to be graded, all, or none."
+    )
+    keep_days: float = Field(default=90.0, gt=0, le=36_500, description="Days after which a kept answer is deleted.")
+    audit_share: Probability = Field(default=0.05, description="Share of all answers that is drawn to be audited.")
+    learn_share: Probability = Field(
+        default=0.05, description="Share of the least sure of the others that is drawn to learn from."
+    )
+    planned_audits: Count = Field(
+        default=500, description="How many audits are to be graded before thresholds are certified on them."
+    )
+    drift_max_error: float | None = Field(
+        default=None,
+        gt=0,
+        lt=1,
+        description="Error rate among audited answers, at the risk threshold, above which there is drift; by default 1 "
+        "minus that threshold.",
+    )
+    drift_refuses: bool = Field(
+        default=False, description="Refuse max_error under a calibrator from the moment that drift is reported."
+    )
+    drift_alpha: float = Field(default=0.05, gt=0, lt=1, description="Chance that drift is ever reported without any.")
+
     otlp_endpoint: str | None = Field(
         default=None, description="Where traces go, OTLP over HTTP, such as http://collector:4318/v1/traces."
     )
@@ -202,6 +232,11 @@ class Settings(BaseSettings):
             if origin != "*" and not re.fullmatch(r"https?://[^/@\s]+", origin):
                 raise ValueError(f"{origin!r:.100} is no origin such as https://app.example.org")
         return origins
+
+    @property
+    def keeps_answers(self) -> bool:
+        """Whether answers are kept to be graded."""
+        return self.feedback or self.feedback_db is not None
 
     @property
     def withheld_allowed(self) -> bool:

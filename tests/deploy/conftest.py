@@ -1,6 +1,7 @@
 """Where the files are, and what the real app exposes."""
 
 import asyncio
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
@@ -11,6 +12,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from demur.api.app import create_app
 from demur.core.contracts import CONTRACTS
 from demur.engine.scripted import ScriptedEngine
+from demur.feedback.opening import open_feedback
+from demur.feedback.watching import Watched
 from demur.manifest import Manifest
 from demur.settings import Settings
 
@@ -28,8 +31,12 @@ def deploy() -> Path:
 
 
 @pytest.fixture(scope="session")
-def app() -> FastAPI:
-    return create_app(ScriptedEngine(), Manifest(name="demur-test", contracts=tuple(CONTRACTS)), Settings())
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FastAPI]:
+    """One that keeps answers as well."""
+    settings = Settings(feedback_db=str(tmp_path_factory.mktemp("feedback") / "feedback.db"))
+    manifest = Manifest(name="demur-test", contracts=tuple(CONTRACTS))
+    with open_feedback(settings, manifest, "0123456789ab") as feedback:
+        yield create_app(ScriptedEngine(), manifest, settings, feedback=feedback)
 
 
 @pytest.fixture(scope="session")
@@ -40,7 +47,12 @@ def served_paths(app: FastAPI) -> set[str]:
 @pytest.fixture(scope="session")
 def exposed(app: FastAPI) -> dict[str, set[str]]:
     """Series name -> its label names, as the app shows them after an answer, an abstention and a refusal."""
-    app.state.context.metrics.refused.labels("queue_full")  # a series appears with its first label
+    context = app.state.context
+    context.metrics.refused.labels("queue_full")  # a series appears with its first label
+    context.feedback.metrics.grades.labels("audit", "right")
+    context.feedback.metrics.show(
+        [Watched(name="m", max_error=0.1, threshold=0.5, count=0, wrong=0, e_value=1.0, alpha=0.05, alarm_at=None)]
+    )
     text = asyncio.run(_ask_and_scrape(app))
     return {
         sample.name: {name for other in family.samples if other.name == sample.name for name in other.labels}

@@ -83,7 +83,9 @@ def test_every_panel_shows_something_of_a_real_server(deploy: Path, tmp_path: Pa
     del job["dns_sd_configs"]
     config["global"] = {"scrape_interval": "1s", "evaluation_interval": "1s"}
     config["rule_files"] = [str(deploy / "prometheus" / "rules.yml")]
-    with process(sys.executable, "-m", "demur", "serve", "--engine", "scripted", "--port", "0") as server:
+    keeping = ("--feedback-db", str(tmp_path / "feedback.db"))
+    command = (sys.executable, "-m", "demur", "serve", "--engine", "scripted", "--port", "0", *keeping)
+    with process("env", "DEMUR_AUDIT_SHARE=1", *command) as server:
         assert server.stdout is not None
         address = re.search(r"http://(\S+)", server.stdout.readline())
         assert address
@@ -113,6 +115,11 @@ def _ask_until_it_is_seen(server: str, prometheus: str) -> None:
     def seen() -> bool:
         for t in (0.0, 0.9):
             httpx.post(f"{server}/v1/answers", json=body | {"risk_threshold": t}).raise_for_status()
+        sure = {"question": "Which is larger, 9.11 or 9.9?", "contract": "response"}
+        httpx.post(f"{server}/v1/answers", json=sure).raise_for_status()
+        for item in httpx.get(f"{server}/v1/feedback/queue", params={"limit": 20}).json()["items"]:
+            given = {"answer_id": item["answer_id"], "lease": item["lease"], "correct": False}
+            httpx.post(f"{server}/v1/feedback", json=given).raise_for_status()
         try:
             return len(_query(prometheus, 'rate(demur_answers_total{decision="abstain"}[1m]) > 0')) > 0
         except httpx.TransportError:

@@ -5,6 +5,7 @@ import re
 from prometheus_client import REGISTRY
 
 from demur.core.parsing.labels import LABELS
+from demur.feedback.metrics import FeedbackMetrics
 from demur.observability import Metrics
 from demur.settings import Settings
 from documents import ROOT, fences
@@ -47,6 +48,7 @@ def test_every_metric_is_on_its_page() -> None:
     metrics.watch_ready(lambda: True)
     metrics.watch_grading(lambda: 0.0)
     metrics.watch_keys(lambda: 0.0)
+    FeedbackMetrics(metrics.registry)
     exposed = {
         family.name + ("_total" if family.type == "counter" else "")
         for registry in (metrics.registry, REGISTRY)

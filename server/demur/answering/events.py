@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from demur.answering.outcome import Outcome
 from demur.answering.response import Answer, GivenClaim
 from demur.answering.sample_reader import Ending
 from demur.core.answers import ConfidenceStatus
@@ -48,12 +49,16 @@ class SampleDone:
 @dataclass(frozen=True, slots=True)
 class Final:
     """The answer, with what metrics and log need: how the samples could be read, how the chosen one ended, and how many
-    tokens those stopped early could still have cost at most."""
+    tokens those stopped early could still have cost at most.
+
+    `outcome` is all of it, what the answer withholds included: for audits, never for the caller.
+    """
 
     answer: Answer
     states: tuple[ConfidenceStatus, ...]
     finish_reason: Ending
     tokens_saved_upper_bound: int = 0
+    outcome: Outcome | None = None
 
 
 Event = Progress | Delta | ClaimGiven | Reset | SampleDone | Final

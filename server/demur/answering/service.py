@@ -136,7 +136,7 @@ class Answerer:
         usage = replace(usage_of(collector), signal_tokens=signal_tokens)
         answer = build_answer(self._identity(answer_id, request.contract), request, outcome, usage)
         saved = tokens_saved_upper_bound(collector, batch.samplings[0].max_tokens)
-        yield Final(answer, collector.states, outcome.ending, saved)
+        yield Final(answer, collector.states, outcome.ending, saved, outcome)
 
     async def _collect(
         self, active: ActiveRequest, batch: SampleBatch, collector: SampleCollector

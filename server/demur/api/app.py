@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from fastapi import FastAPI, Request, Security
 from fastapi.exceptions import RequestValidationError
@@ -17,7 +17,8 @@ from starlette.middleware.gzip import GZipMiddleware
 
 import demur
 from demur.answering import Answerer, AnsweringError
-from demur.api import answers, docs, models, operations, web
+from demur.api import answers, docs, grading, models, operations, web
+from demur.api import feedback as feedback_api
 from demur.api.admission import Admission, Cost
 from demur.api.auth import Authenticator
 from demur.api.chat import routes as chat
@@ -35,6 +36,9 @@ from demur.keys import ApiKeyStore
 from demur.manifest import Manifest
 from demur.observability import Metrics, UpstreamState
 from demur.settings import Settings
+
+if TYPE_CHECKING:
+    from demur.feedback.service import Feedback
 
 COMPRESSED_FROM = 1_000
 """Bytes; replies that are shorter than a packet are sent as they are, and so are streams."""
@@ -74,13 +78,17 @@ def create_app(
     calibrators: CalibratorStore | None = None,
     fingerprint: str | None = None,
     tracer: Tracer | None = None,
+    feedback: "Feedback | None" = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> FastAPI:
-    """An app that answers with `engine` under `manifest`. The caller owns engine, grader and critic, and closes them.
+    """An app that answers with `engine` under `manifest`. The caller owns engine, grader, critic and feedback, and
+    closes them.
 
     A running `grader` tells which formulas among the answers of a vote are equal. `critic` is the one that the
     manifest describes. `calibrators` are applied where they fit the request and the model, which `fingerprint` tells
     from others; without one its name does.
+
+    `feedback` keeps what is answered, so that it can be graded; without it nothing is kept.
 
     With a `tracer` requests and samples are recorded; who made it sends them. `clock` gives the seconds that limits
     per minute go by; it never goes back.
@@ -93,7 +101,7 @@ def create_app(
     answerer = Answerer(
         engine, manifest, settings, grader=grader, critic=critic, calibrators=calibrators, fingerprint=fingerprint
     )
-    context = _context(answerer, clock)
+    context = _context(answerer, clock, feedback)
     if isinstance(engine, CountsRunning):
         context.metrics.watch_engine(lambda: engine.running)
     if isinstance(engine, HasUpstreams):
@@ -111,12 +119,13 @@ def create_app(
     )
     app.state.context = context
     shown = [Security(HTTPBearer(auto_error=False))] if settings.guarded else []
-    for routes in (answers, chat, responses, models):
+    for routes in (answers, chat, responses, feedback_api, models):
         app.include_router(routes.router, dependencies=shown)
     app.include_router(operations.router)
     docs.add_docs(app)
     if (folder := web.web_folder()) is not None:
         web.add_page(app, folder)
+        grading.add_grading_page(app, folder)
     for kind in (ApiError, AnsweringError, EngineError, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, _reply_with_error)
     app.add_middleware(GZipMiddleware, minimum_size=COMPRESSED_FROM, compresslevel=5)
@@ -138,7 +147,7 @@ def _allow_origins(app: FastAPI, origins: Sequence[str]) -> None:
     )
 
 
-def _context(answerer: Answerer, clock: Callable[[], float]) -> Context:
+def _context(answerer: Answerer, clock: Callable[[], float], feedback: "Feedback | None") -> Context:
     metrics, health, settings = Metrics(), EngineHealth(answerer.engine), answerer.settings
     admission = Admission(
         Cost(settings.max_running_samples, settings.max_running_tokens),
@@ -150,7 +159,10 @@ def _context(answerer: Answerer, clock: Callable[[], float]) -> Context:
     metrics.watch_grading(lambda: answerer.keys.waiting)
     keys = _key_ring(settings, clock) if settings.guarded else None
     metrics.watch_keys(lambda: 0.0 if keys is None else keys.age)
-    return Context(answerer, metrics, health, admission, Authenticator(keys, settings, metrics, clock=clock))
+    if feedback is not None:
+        feedback.measure(metrics.registry)
+    auth = Authenticator(keys, settings, metrics, clock=clock)
+    return Context(answerer, metrics, health, admission, auth, feedback)
 
 
 def _key_ring(settings: Settings, clock: Callable[[], float]) -> ApiKeyStore:

@@ -3,11 +3,13 @@
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import Depends, Request
 
 from demur.answering import ActiveRequest, Answerer, Final, UnresolvedRequest
+from demur.answering.errors import GuaranteeUnavailable
+from demur.answering.resolve import ResolvedRequest
 from demur.api.admission import Admission, Cost
 from demur.api.auth import Authenticator, Caller
 from demur.api.errors import ApiError, as_api_error
@@ -16,23 +18,42 @@ from demur.observability import Metrics, log_failure
 from demur.settings import Settings
 from demur.tracing import Span
 
+if TYPE_CHECKING:
+    from demur.feedback.service import Feedback
+
+
+Right = Literal["grade", "calibrate"]
+
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What one app holds: the answerer, metrics, engine health, admission and authentication."""
+    """What one app holds: the answerer, metrics, engine health, admission, authentication, and what keeps answers."""
 
     answerer: Answerer
     metrics: Metrics
     health: EngineHealth
     admission: Admission
     auth: Authenticator
+    feedback: "Feedback | None" = None
 
     def open(self, request: Request, unresolved: UnresolvedRequest) -> ActiveRequest:
         """The request checked against what this caller may ask. Raises AnsweringError."""
         if self.answerer.settings.log_text:
             request.scope["state"]["question"] = unresolved.messages[-1]["content"]
         settings, span = self.settings_for(request), _span(request)
-        return self.answerer.open(unresolved, settings, span, caller=_caller(request).name)
+        active = self.answerer.open(unresolved, settings, span, caller=_caller(request).name)
+        request.scope["state"]["asked"] = active.request
+        self._refuse_drifted(active.request)
+        return active
+
+    def _refuse_drifted(self, asked: ResolvedRequest) -> None:
+        """Raises GuaranteeUnavailable for a promise that audits speak against, where the operator wants that."""
+        if self.feedback is None or asked.guarantee is None or not self.answerer.settings.drift_refuses:
+            return
+        if asked.calibration is not None and self.feedback.drifted(asked.calibration.calibrator.id):
+            raise GuaranteeUnavailable(
+                "audits show more wrong answers than this calibrator promised; it has to be made anew first"
+            )
 
     def settings_for(self, request: Request) -> Settings:
         """The server's settings within what this caller's key allows."""
@@ -72,6 +93,13 @@ class Context:
         if self.answerer.settings.log_text:
             line |= {"answer": answer.answer, "text": answer.text}
         request.scope["state"].setdefault("answers", []).append(line)
+        if self.feedback is not None:
+            self.feedback.note(final, request.scope["state"]["asked"], _caller(request).name)
+
+    def may(self, request: Request, right: Right) -> bool:
+        """Whether this caller has a right. Without keys it is whoever may see withheld text: this machine's user."""
+        key = _caller(request).key
+        return self.answerer.settings.withheld_allowed if key is None else getattr(key, right)
 
     def fail(self, request: Request, error: Exception) -> ApiError:
         """Count and log an error, and translate it for the caller."""

@@ -6,12 +6,13 @@ from typing import Literal
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
-from demur.answering import Answerer
 from demur.answering.errors import UnknownModel
 from demur.answering.resolve import default_threshold, trained_wording
 from demur.api.auth import KeyedRoute
 from demur.api.calibrators import CalibratorCard, cards
-from demur.api.context import Shared
+from demur.api.context import Context, Shared
+from demur.api.feedback import drift_report
+from demur.api.feedback_schemas import DriftReport
 from demur.api.openapi import errors
 from demur.core.answers import Aggregation
 from demur.prompts import prompt_hash
@@ -37,6 +38,11 @@ class ModelCard(BaseModel):
     recipe: str | None = Field(description="What the model was trained with.")
     base: str | None = Field(description="What it was trained from.")
     prompts: dict[str, str] = Field(description="Hash of the prompt's wording under each contract.")
+    drift: DriftReport | None = Field(
+        default=None,
+        exclude_if=lambda drift: drift is None,
+        description="The newest drift test, where the server keeps answers and somebody grades them.",
+    )
     fingerprint: str = Field(
         description="Changes with configuration, tokenizer and weights (`files:`); `named:` where only the model's "
         "name is known, as for one on another host."
@@ -60,20 +66,22 @@ class ModelList(BaseModel):
 @router.get("/v1/models", responses=errors(401, 429))
 async def list_models(request: Request, context: Shared) -> ModelList:
     """The one model that is served."""
-    return ModelList(data=[_describe(context.answerer, context.settings_for(request))])
+    return ModelList(data=[_describe(context, context.settings_for(request))])
 
 
 @router.get("/v1/models/{model:path}", responses=errors(401, 404, 429))
 async def get_model(model: str, request: Request, context: Shared) -> Model:
     """The same by name."""
-    served = _describe(context.answerer, context.settings_for(request))
+    served = _describe(context, context.settings_for(request))
     if model != served.id:
         raise UnknownModel(f"no model {model!r:.100}; this server has {served.id!r}", "model")
     return served
 
 
-def _describe(answerer: Answerer, settings: Settings) -> Model:
-    manifest, trained = answerer.manifest, trained_wording(answerer.settings, answerer.manifest)
+def _describe(context: Context, settings: Settings) -> Model:
+    answerer, manifest = context.answerer, context.answerer.manifest
+    trained = trained_wording(answerer.settings, manifest)
+    tests = () if context.feedback is None else context.feedback.drift
     card = ModelCard(
         calibrated=manifest.calibrated,
         contracts=list(manifest.contracts),
@@ -85,6 +93,7 @@ def _describe(answerer: Answerer, settings: Settings) -> Model:
         recipe=manifest.recipe,
         base=manifest.base,
         prompts={name: prompt_hash(name, manifest.domain, trained=trained) for name in manifest.contracts},
+        drift=drift_report(tests[0]) if tests else None,
         fingerprint=answerer.fingerprint,
         calibrators=cards(answerer.calibrators, time.time()),
     )

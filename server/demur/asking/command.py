@@ -34,13 +34,13 @@ def ask(
     confidence_source: Annotated[
         str | None, typer.Option(metavar="SIGNAL", help="What decides: verbalized, p_true, ...; see GET /v1/models.")
     ] = None,
-    signal: Annotated[
-        list[str] | None, typer.Option(metavar="SIGNAL", help="Show this one beside the confidence; may be repeated.")
-    ] = None,
     samples: Annotated[int | None, typer.Option(min=1, help="Draw several answers and choose one.")] = None,
     selection: Annotated[str | None, key_option(RULES, help="How one of several samples is chosen.")] = None,
     include_signals: Annotated[
-        list[str] | None, typer.Option(help="A signal to show beside the confidence; may be given again.")
+        list[str] | None,
+        typer.Option(
+            "--include-signals", "--signal", metavar="SIGNAL", help="Show this one, too; may be given several times."
+        ),
     ] = None,
     max_tokens: Annotated[int | None, typer.Option(min=1, help="Longest output, in tokens.")] = None,
     withheld: Annotated[bool, typer.Option("--withheld", help="Show what was withheld, if the server may.")] = False,
@@ -86,7 +86,6 @@ def ask(
         "contract": contract,
         "granularity": granularity,
         "confidence_source": confidence_source,
-        "include_signals": signal or None,
         "samples": samples,
         "selection": selection,
         "include_signals": include_signals or None,

@@ -31,7 +31,8 @@ Mode = Literal["split", "cross-fit", "raw"]
 @dataclass(frozen=True, slots=True)
 class Options:
     """How a calibrator is made. `raw` names a signal that is certified as it is, without any map; `resamples` are those
-    behind the intervals of the figures. `questions` says in a few words what the graded ones were."""
+    behind the intervals of the figures. `questions` says in a few words what the graded ones were, and `parent` is the
+    id of the calibrator that the new one follows."""
 
     levels: tuple[float, ...] = LEVELS
     delta: float = DELTA
@@ -42,6 +43,7 @@ class Options:
     seed: int = 0
     resamples: int = REPLICATES
     questions: str | None = None
+    parent: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ def calibrate(source: Source, options: Options, made: str, where: str = "the row
     rows = source.rows.graded()
     check_enough(rows, where)
     graded = rows.packed()
-    judged = _judged(graded, rows.signals, options)
+    judged = _judged(graded, rows.signals, options, source.fitting)
     seen = graded.at(judged.rows)
     before, after = (Rows.of(p, seen.correct, seen.problem.tolist()) for p in (_raw(seen, judged), judged.confidence))
     metrics = {name: METRICS[name] for name in FIGURES}
@@ -95,6 +97,7 @@ def calibrate(source: Source, options: Options, made: str, where: str = "the row
         "made": made,
         "model": source.model,
         **source.asked,
+        "parent": options.parent,
         "questions": options.questions,
         **_described(rows, graded, judged),
         "before": {name: gap.first.as_dict() for name, gap in differences.items()},
@@ -110,7 +113,6 @@ def _described(rows: SignalRows, graded: Graded, judged: Judged) -> dict[str, An
     served, columns = trimmed(judged.map)
     names = tuple(rows.signals[column] for column in columns)
     return {
-        "parent": None,
         "level": rows.level,
         "signals": names,
         "map": map_fields(served, names),
@@ -120,7 +122,7 @@ def _described(rows: SignalRows, graded: Graded, judged: Judged) -> dict[str, An
     }
 
 
-def _judged(graded: Graded, signals: tuple[str, ...], options: Options) -> Judged:
+def _judged(graded: Graded, signals: tuple[str, ...], options: Options, fitting: Bools | None = None) -> Judged:
     """Confidences for rows by a map that was chosen without them."""
     everything = np.ones(len(graded), dtype=np.bool_)
     if options.raw is not None:
@@ -129,7 +131,7 @@ def _judged(graded: Graded, signals: tuple[str, ...], options: Options) -> Judge
         raw = Identity(signals.index(options.raw))
         return Judged(everything, raw(graded.signals), raw, "raw")
     if options.certify == "split":
-        fitting = split(graded.problem, FIT_SHARE, options.seed)
+        fitting = split(graded.problem, FIT_SHARE, options.seed) if fitting is None else fitting
         chosen = fit(graded.at(fitting), options.seed).map
         return Judged(~fitting, chosen(graded.signals[~fitting]), chosen, "split")
     confidence = cross_fitted(graded, options.seed)

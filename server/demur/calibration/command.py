@@ -3,7 +3,7 @@
 import json
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -12,6 +12,9 @@ from demur.cli_options import key_option
 from demur.core.contracts import CONTRACTS
 from demur.evaluation.commands import console, one_line_errors
 from demur.evaluation.rows import Level
+
+if TYPE_CHECKING:
+    from demur.calibration.run import Source
 
 DEFAULT_LEVELS = "0.01,0.02,0.05,0.1,0.15,0.2,0.3"
 
@@ -46,6 +49,17 @@ def calibrate(
         str | None,
         typer.Option(help="With --ask: signals to calibrate on beside the stated confidence, commas between."),
     ] = None,
+    feedback: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL|FILE",
+            help="In place of rows: what a server's answers were graded; its address, or its --feedback-db.",
+        ),
+    ] = None,
+    since: Annotated[
+        datetime | None, typer.Option(formats=["%Y-%m-%d"], help="With --feedback: leave older answers out.")
+    ] = None,
+    parent: Annotated[Path | None, typer.Option(help="The calibrator that the new one follows.")] = None,
     max_error: Annotated[
         str, typer.Option(help="Error rates to certify, to be named before the grades are seen.")
     ] = DEFAULT_LEVELS,
@@ -98,7 +112,7 @@ def calibrate(
     check_installed()
     from demur.calibration.calibrating import Options
     from demur.calibration.calibrating import calibrate as make
-    from demur.calibration.file import write
+    from demur.calibration.file import read, write
     from demur.calibration.report.page import write_page
     from demur.calibration.run import read_source
     from demur.calibration.tables import show
@@ -107,16 +121,20 @@ def calibrate(
         levels = levels_of(max_error)
         check_delta(delta)
         page = page_beside(out)
+        before = None if parent is None else read(parent).id
         if ask is not None:
             server = {"base_url": base_url, "api_key": api_key, "contract": contract, "signals": include_signals}
             graded = asked(ask, graded, out, **server)
-        if graded is None:
-            raise typer.BadParameter("give graded rows, the folder of a run, or --ask QUESTIONS", param_hint="ROWS|RUN")
-        typer.echo(f"reading {graded}", err=True)
-        source = read_source(graded, level)
+        if (graded is None) == (feedback is None):
+            raise typer.BadParameter("give graded rows, a run, --ask or --feedback: one of them", param_hint="ROWS|RUN")
+        typer.echo(f"reading {graded or feedback}", err=True)
+        if feedback is not None:
+            source, look = from_feedback(feedback, since, look, split=certify == "split" and raw is None)
+        else:
+            source = read_source(graded or Path(), level)
         typer.echo(f"fitting and judging maps on {len(source.rows.rows):,} rows", err=True)
-        options = Options(levels, delta, certify, raw, simultaneous, look, seed, resamples, questions)
-        found = make(source, options, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), str(graded))
+        options = Options(levels, delta, certify, raw, simultaneous, look, seed, resamples, questions, before)
+        found = make(source, options, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), str(graded or feedback))
         write(out, found.calibrator)
         write_page(page, found)
     if as_json:
@@ -124,6 +142,15 @@ def calibrate(
     else:
         show(console(), found)
     typer.echo(f"wrote {out} and {page}", err=True)
+
+
+def from_feedback(place: str, since: datetime | None, look: int, *, split: bool) -> "tuple[Source, int]":
+    """Graded rows of a server or its database, and which look at them this is."""
+    from demur.feedback.refitting import read_refit, source_of, told
+
+    refit = read_refit(place, 0.0 if since is None else since.replace(tzinfo=UTC).timestamp())
+    typer.echo(told(refit), err=True)
+    return source_of(refit, split=split), max(look, refit["look"])
 
 
 def asked(questions: Path, graded: Path | None, out: Path, **server: Any) -> Path:

@@ -33,16 +33,19 @@ new answers was higher in each of the simulated populations."""
 class Graded:
     """Graded answers: `signals` (n, k) in [0, 1], NaN where missing; `correct` (n,); `problem` (n,), whole numbers.
 
-    Column 0 is the raw number, to which every map is compared.
+    Column 0 is the raw number, to which every map is compared. `weight` (n,) counts rows that were drawn with unequal
+    chances; None counts each once.
     """
 
     signals: Floats
     correct: Bools
     problem: Ints
+    weight: Floats | None = None
 
     def at(self, rows: Bools | Ints) -> "Graded":
         """Some of the rows."""
-        return Graded(self.signals[rows], self.correct[rows], self.problem[rows])
+        weight = None if self.weight is None else self.weight[rows]
+        return Graded(self.signals[rows], self.correct[rows], self.problem[rows], weight)
 
     def __len__(self) -> int:
         return len(self.correct)
@@ -98,7 +101,7 @@ def logistic(rows: Graded, columns: tuple[int, ...], penalty: float) -> Logistic
     width = rows.signals.shape[1]
     weights, missing, intercept = np.zeros(width), np.zeros(width), 0.0
     while columns:
-        intercept, w, m = _regression(rows.signals[:, columns], rows.correct, penalty)
+        intercept, w, m = _regression(rows.signals[:, columns], rows.correct, penalty, rows.weight)
         if w.min() >= 0:
             weights[list(columns)], missing[list(columns)] = w, m
             return Logistic(intercept, tuple(weights.tolist()), tuple(missing.tolist()))
@@ -111,13 +114,16 @@ def isotonic(rows: Graded, score: Logistic) -> Isotonic:
     """An isotonic curve over the confidences of a logistic map."""
     confidence = score(rows.signals)
     read = ~np.isnan(confidence)
-    curve = IsotonicRegression(y_min=0.0, y_max=1.0).fit(confidence[read], rows.correct[read].astype(np.float64))
+    weight = None if rows.weight is None else rows.weight[read]
+    curve = IsotonicRegression(y_min=0.0, y_max=1.0).fit(confidence[read], rows.correct[read].astype(float), weight)
     x, first = np.unique(curve.X_thresholds_, return_index=True)
     y = np.maximum.accumulate(np.clip(curve.y_thresholds_[first], 0.0, 1.0))
     return Isotonic(score, tuple(x.tolist()), tuple(y.tolist()))
 
 
-def _regression(signals: Floats, correct: Bools, penalty: float) -> tuple[float, Floats, Floats]:
+def _regression(
+    signals: Floats, correct: Bools, penalty: float, weight: Floats | None = None
+) -> tuple[float, Floats, Floats]:
     """Intercept, weights and missing-indicator weights; an indicator that never varies has weight 0."""
     x, k = features(signals), signals.shape[1]
     varies = x.min(axis=0) < x.max(axis=0)
@@ -125,7 +131,8 @@ def _regression(signals: Floats, correct: Bools, penalty: float) -> tuple[float,
         share = np.clip(correct.mean(), 0.005, 0.995)
         return float(np.log(share / (1 - share))), np.zeros(k), np.zeros(k)
     with config_context(assume_finite=True, skip_parameter_validation=True):
-        model = LogisticRegression(C=penalty, solver="newton-cholesky", max_iter=200).fit(x[:, varies], correct)
+        model = LogisticRegression(C=penalty, solver="newton-cholesky", max_iter=200)
+        model.fit(x[:, varies], correct, sample_weight=weight)
     weights = np.zeros(2 * k)
     weights[varies] = model.coef_[0]
     return float(model.intercept_[0]), weights[:k], weights[k:]
@@ -147,9 +154,10 @@ def _cross_validated(one: Recipe, rows: Graded, fold: Ints) -> Floats:
 
 
 def _losses(confidence: Floats, rows: Graded, base: float | None = None) -> Floats:
-    """Squared errors; a row without a confidence is scored with the share of right answers."""
+    """Squared errors, weighted; a row without a confidence is scored with the share of right answers."""
     base = float(rows.correct.mean()) if base is None else base
-    return (np.where(np.isnan(confidence), base, confidence) - rows.correct) ** 2
+    losses = (np.where(np.isnan(confidence), base, confidence) - rows.correct) ** 2
+    return losses if rows.weight is None else losses * rows.weight
 
 
 def _mean_loss(candidate: tuple[Recipe, Floats]) -> float:

@@ -37,6 +37,7 @@ class SignalRow:
     group: str | None
     question: str | None
     record: Mapping[str, Any]
+    weight: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,10 @@ class SignalRows:
         """The rows as they are fitted; all of them have to be graded."""
         numbers = {problem: i for i, problem in enumerate(dict.fromkeys(row.problem for row in self.rows))}
         problem = np.array([numbers[row.problem] for row in self.rows], dtype=np.int64)
-        return Graded(self.values(), np.array([bool(row.correct) for row in self.rows]), problem)
+        weight = np.array([row.weight for row in self.rows])
+        equal = (weight == weight[0]).all()
+        correct = np.array([bool(row.correct) for row in self.rows])
+        return Graded(self.values(), correct, problem, None if equal else weight / weight.mean())
 
 
 def read_signal_rows(

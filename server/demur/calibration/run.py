@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from demur.calibration.errors import CalibrationError
 from demur.calibration.file import digest_of
 from demur.calibration.matching import OWN
@@ -22,11 +25,16 @@ _PLAIN = re.compile(r"[A-Za-z0-9_.:-]{1,60}", re.ASCII)
 @dataclass(frozen=True, slots=True)
 class Source:
     """Graded rows and where they came from. `asked` holds the fields of the calibrator that requests are matched by; a
-    file of rows says nothing about that, and `model` is None."""
+    file of rows says nothing about that, and `model` is None.
+
+    `fitting` names the rows that make the map where that is decided already, as by the queue they were graded from; all
+    rows are graded then.
+    """
 
     rows: SignalRows
     model: Mapping[str, str | None] | None = None
     asked: Mapping[str, Any] = field(default_factory=dict)
+    fitting: NDArray[np.bool_] | None = None
 
 
 UNKNOWN: Mapping[str, Any] = {

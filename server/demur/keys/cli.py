@@ -36,6 +36,12 @@ def create(
         Literal["content", "refusal", "error"] | None,
         typer.Option(help="How chat completions tell the holder that there is no answer."),
     ] = None,
+    grade: Annotated[
+        bool, typer.Option("--grade", help="Let the holder see and grade what others were answered, withheld or not.")
+    ] = False,
+    calibrate: Annotated[
+        bool, typer.Option("--calibrate", help="Let the holder take graded rows to calibrate, and delete answers.")
+    ] = False,
 ) -> None:
     """Make a key and print it. It is shown this once; the file keeps a hash."""
     try:
@@ -48,6 +54,8 @@ def create(
             min_risk_threshold=min_risk_threshold,
             withheld=withheld,
             abstain_as=abstain_as,
+            grade=grade,
+            calibrate=calibrate,
         )
         KeyFile(file).change(lambda keys: (*keys, key))
     except KeysError as error:

@@ -28,6 +28,9 @@ class Key(BaseModel):
     `concurrent_samples` may run at once, the rest waits; `max_samples` is the highest k of one request.
     `min_risk_threshold` is the lowest risk threshold that the holder may ask with, in [0, 1]. `withheld` lets the
     holder see withheld text, whatever that is. `abstain_as` is how chat completions say that there is no answer.
+
+    `grade` lets the holder see and grade answers to others, withheld ones included; `calibrate` lets it take the graded
+    rows, delete answers and see how graders agree.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -43,6 +46,8 @@ class Key(BaseModel):
     min_risk_threshold: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.0
     withheld: bool = False
     abstain_as: Literal["content", "refusal", "error"] | None = None
+    grade: bool = False
+    calibrate: bool = False
 
     def matches(self, text: str) -> bool:
         """Whether `text` is this key; takes the same time whatever it is."""

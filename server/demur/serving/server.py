@@ -6,9 +6,16 @@ import gc
 import signal
 import socket
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
+from contextlib import (
+    AbstractContextManager,
+    AsyncExitStack,
+    ExitStack,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+)
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 from fastapi import FastAPI
@@ -29,6 +36,9 @@ from demur.serving.exporting import tracer_for
 from demur.serving.protocol import bounded_protocol
 from demur.serving.standard_error import never_waited_for
 from demur.settings import Settings, is_loopback
+
+if TYPE_CHECKING:
+    from demur.feedback.service import Feedback
 
 EXIT_ENGINE_DIED = 70
 """EX_SOFTWARE of sysexits.h: a supervisor should start the process again."""
@@ -117,7 +127,7 @@ async def _serve(settings: Settings, engine_args: Mapping[str, Any], listener: s
 
 @asynccontextmanager
 async def open_app(settings: Settings, engine_args: Mapping[str, Any]) -> AsyncGenerator[FastAPI, None]:
-    """The app around what the settings name; engine, critic and grader are closed in the end. Raises CannotLoad."""
+    """The app around what the settings name; what it holds is closed in the end. Raises CannotLoad."""
     async with AsyncExitStack() as stack:
         loaded = await ENGINES[settings.engine].load(settings, engine_args)
         stack.push_async_callback(loaded.engine.close)
@@ -126,6 +136,7 @@ async def open_app(settings: Settings, engine_args: Mapping[str, Any]) -> AsyncG
         grader = stack.enter_context(await start_grader(settings))
         tracer = stack.enter_context(tracer_for(settings.otlp_endpoint))
         fingerprint = loaded.fingerprint or of_name(loaded.manifest.name, loaded.manifest)
+        feedback = stack.enter_context(keeping(settings, loaded.manifest, fingerprint))
         app = create_app(
             loaded.engine,
             loaded.manifest,
@@ -135,6 +146,7 @@ async def open_app(settings: Settings, engine_args: Mapping[str, Any]) -> AsyncG
             calibrators=_calibrators(settings.calibrators or loaded.calibrators, fingerprint),
             fingerprint=fingerprint,
             tracer=tracer,
+            feedback=feedback,
         )
         check_confidence_source(app.state.context)
         yield app
@@ -154,6 +166,29 @@ def _calibrators(paths: Sequence[Path], fingerprint: str) -> CalibratorStore:
         return CalibratorStore(paths, fingerprint)
     except CalibratorFileError as error:
         raise CannotLoad(f"--calibrator: {error}") from None
+
+
+@contextmanager
+def keeping(settings: Settings, manifest: Manifest, fingerprint: str) -> Iterator["Feedback | None"]:
+    """What keeps answers to be graded, where the operator wants that; its libraries are loaded then only. `fingerprint`
+    tells models of one name apart.
+
+    Raises CannotLoad.
+    """
+    if not settings.keeps_answers:
+        yield None
+        return
+    try:
+        from demur.feedback.errors import StoreUnusable
+        from demur.feedback.opening import open_feedback
+    except ModuleNotFoundError as error:
+        raise CannotLoad(f'--feedback needs {error.name}: pip install "demur[feedback]"') from None
+    with ExitStack() as stack:
+        try:
+            feedback = stack.enter_context(open_feedback(settings, manifest, fingerprint))
+        except StoreUnusable as error:
+            raise CannotLoad(str(error)) from None
+        yield feedback
 
 
 async def start_grader(settings: Settings) -> AbstractContextManager[Grader | None]:

@@ -34,6 +34,7 @@ from .events import (
     SampleEvent,
     Transcript,
 )
+from .feedback import Feedback
 from .models import Model
 from .raw import RawReply
 from .request import DEFAULT_BASE_URL, Options, Question
@@ -74,6 +75,7 @@ __all__ = [
     "DemurError",
     "Event",
     "Failure",
+    "Feedback",
     "Field",
     "Group",
     "Guarantee",

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from . import notebook, rethreshold, wording
 from .values import AnswerValues
+
+if TYPE_CHECKING:
+    from .feedback import Feedback
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,24 @@ class Answer(AnswerValues):
         Raises RedecideError when the text was never sent (ask with `include_withheld=True`), and for the
         explicit_risk contract, whose threshold is part of the prompt; ValueError for a threshold outside [0, 1].
         """
-        return rethreshold.redecide(self, risk_threshold)
+        return bound(rethreshold.redecide(self, risk_threshold), getattr(self, "_feedback", None))
+
+    def feedback(
+        self,
+        correct: bool | None = None,
+        *,
+        gold: str | None = None,
+        claim: int | None = None,
+        sample: int | None = None,
+    ) -> Feedback:
+        """Tell the server that gave this answer whether it was right: `Client.feedback` of the client it came by.
+
+        Raises ValueError for an answer that did not come by a `Client`, such as one of `AsyncClient`.
+        """
+        send = cast("Callable[..., Feedback] | None", getattr(self, "_feedback", None))
+        if send is None:
+            raise ValueError("this answer came by no Client; use client.feedback(answer, correct=...)")
+        return send(self, correct=correct, gold=gold, claim=claim, sample=sample)
 
     def to_dict(self) -> dict[str, Any]:
         """The reply as JSON values, in the shape it has on the wire."""
@@ -60,6 +81,12 @@ class Answer(AnswerValues):
 
     def _repr_html_(self) -> str:
         return notebook.html(self)
+
+
+def bound(answer: Answer, feedback: Callable[..., Feedback] | None) -> Answer:
+    """The same answer, which knows now how to be graded."""
+    object.__setattr__(answer, "_feedback", feedback)
+    return answer
 
 
 _UNASKED = ("guarantee", "notice")

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from . import batch, decoding, failures, request, structured
+from . import batch, decoding, failures, feedback, request, structured
 from .answers import Answer
 from .batch import Failure, Progress
 from .errors import ClientClosedError
 from .events import Event, EventReader
+from .feedback import Feedback
 from .models import AsyncModels
 from .raw import AsyncRawAnswers
 from .request import DEFAULT_TIMEOUT, LIMITS, Options, Question, Request
@@ -74,6 +75,18 @@ class AsyncClient:
     async def answer(self, question: Question, **options: Unpack[Options]) -> Answer:
         """Ask and wait for the answer. See `Client.answer`."""
         return decoding.from_response(await self._send(request.build(question, options)), options.get("schema"))
+
+    async def feedback(
+        self,
+        answer: Answer | str,
+        *,
+        correct: bool | None = None,
+        gold: str | None = None,
+        claim: int | None = None,
+        sample: int | None = None,
+    ) -> Feedback:
+        """Tell the server whether an answer was right. See `Client.feedback`."""
+        return feedback.from_response(await self._send(feedback.build(answer, correct, gold, claim, sample)))
 
     def stream(self, question: Question, **options: Unpack[Options]) -> AsyncAnswerStream:
         """Ask and get typed events as the model writes. See `Client.stream`; use it with `async with`."""

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from . import batch, decoding, failures, request, structured
+from . import answers, batch, decoding, failures, feedback, request, structured
 from .answers import Answer
 from .batch import Failure, Progress
 from .errors import ClientClosedError
 from .events import Event, EventReader
+from .feedback import Feedback
 from .models import Models
 from .raw import RawAnswers
 from .request import DEFAULT_TIMEOUT, LIMITS, Options, Question, Request
@@ -81,7 +82,26 @@ class Client:
         `question` is a text or a list of messages. The options are those of `demur_client.Options`, first of all
         `risk_threshold`. Raises a DemurError for everything that went wrong.
         """
-        return decoding.from_response(self._send(request.build(question, options)), options.get("schema"))
+        reply = self._send(request.build(question, options))
+        return answers.bound(decoding.from_response(reply, options.get("schema")), self.feedback)
+
+    def feedback(
+        self,
+        answer: Answer | str,
+        *,
+        correct: bool | None = None,
+        gold: str | None = None,
+        claim: int | None = None,
+        sample: int | None = None,
+    ) -> Feedback:
+        """Tell the server whether an answer was right; it is kept when this returns.
+
+        `answer` is one or its id. With `gold`, a known answer, the server compares; else `correct` says it, and None
+        takes the verdict back. `claim` or `sample`, counted from 0, is what is meant instead of the whole.
+        Raises a DemurError: where the server keeps no answers, it is NotFoundError.
+        """
+        asked = feedback.build(answer, correct, gold, claim, sample)
+        return feedback.from_response(self._send(asked))
 
     def stream(self, question: Question, **options: Unpack[Options]) -> AnswerStream:
         """Ask and get typed events as the model writes; the last one is an AnswerEvent.
@@ -89,7 +109,7 @@ class Client:
         Use it in a `with` statement: leaving it early closes the connection, and the server stops the work.
         """
         asked = request.build(question, options, stream=True)
-        return AnswerStream(lambda: self._send(asked), options.get("schema"))
+        return AnswerStream(lambda: self._send(asked), options.get("schema"), self.feedback)
 
     def answer_many(
         self,
@@ -157,8 +177,13 @@ class Client:
 class AnswerStream(Iterator[Event]):
     """Events of one answer, to be read once. `transcript` is what they have shown so far."""
 
-    def __init__(self, send: Callable[[], httpx.Response], schema: Any = None) -> None:
-        self._schema = schema
+    def __init__(
+        self,
+        send: Callable[[], httpx.Response],
+        schema: Any = None,
+        feedback: Callable[..., Feedback] | None = None,
+    ) -> None:
+        self._schema, self._feedback = schema, feedback
         reader = EventReader()
         self.transcript = reader.transcript
         self._events = _events(send, reader)  # knows nothing of self, so a dropped stream closes at once
@@ -170,7 +195,7 @@ class AnswerStream(Iterator[Event]):
         """Read to the end and return the answer."""
         for _ in self:
             pass
-        return structured.parsed(self.transcript.result(), self._schema)
+        return answers.bound(structured.parsed(self.transcript.result(), self._schema), self._feedback)
 
     def close(self) -> None:
         """Close the connection, which stops the work on the server."""

@@ -47,11 +47,6 @@ class Fields:
             raise ReplyError(f"{self._at(name)} in the server's reply is no {kind.__name__}: {value!r:.80}")
         return cast(T, value)
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """What there is, null or not."""
-        return tuple(self._values)
-
     def any(self, name: str) -> Any:
         """The field as it is, None where it is absent."""
         return self._values.get(name)

@@ -76,7 +76,7 @@ class Options(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request: its JSON, None for a GET, and whether events are wanted."""
+    """One request: its JSON, None for a GET, whether events are wanted, and where it goes."""
 
     body: dict[str, Any] | None = None
     stream: bool = False

@@ -173,8 +173,14 @@ class Guarantee:
     calibration: CalibrationSet
 
 
+class Sent:
+    """Room for what the client leaves on an answer so that it can be graded; it is no part of the value."""
+
+    __slots__ = ("_feedback",)
+
+
 @dataclass(frozen=True, slots=True)
-class AnswerValues:
+class AnswerValues(Sent):
     """What one reply of the server holds; `Answer` adds what can be done with it."""
 
     id: str

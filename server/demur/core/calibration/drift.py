@@ -9,7 +9,7 @@ Reference: Shin, Ramdas and Rinaldo, "E-detectors", arXiv:2203.03532 (mixture ov
 "Estimating means of bounded random variables by betting", arXiv:2010.09686 (bets from the past alone).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -112,13 +112,20 @@ def peaks(wrong: NDArray[np.bool_], max_error: float) -> Floats:
 
     For simulations of false alarms and of the delay until a true one.
     """
+    peak = np.ones(len(wrong))
+    for value in values(wrong, max_error):
+        peak = np.maximum(peak, value)
+    return peak
+
+
+def values(wrong: NDArray[np.bool_], max_error: float) -> Iterator[Floats]:
+    """The value of the process on each of many sequences of verdicts (runs, answers), after each answer: (runs,)."""
     runs, answers = wrong.shape
-    verdicts, peak = wrong.astype(np.float64), np.ones(runs)
+    verdicts = wrong.astype(np.float64)
     held = np.tile([[0.0], [PRIOR], [PRIOR * max_error]], runs)
     for i in range(answers):
         held = _step(held, verdicts[:, i], i + 1, max_error)
-        peak = np.maximum(peak, held[0] + 1 / (i + 2))
-    return peak
+        yield held[0] + 1 / (i + 2)
 
 
 def false_alarms(

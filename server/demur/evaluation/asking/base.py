@@ -29,9 +29,10 @@ class Output:
 
     `stated` is what the model itself wrote, which is another number where another signal gives the confidence. `raw` is
     the model's text where it is known. `settled` is how a server got last lines that the model had not written
-    readably: it "continued" the reply, or "asked" for them. `signals` are those that were asked for and the one that decided, by
-    name, each in [0, 1] or None where it is missing; `source` is the latter's. `conditions` are what a demur server
-    says the answer was drawn under, `decision` what it decided, and `guarantee` which error rate that keeps.
+    readably: it "continued" the reply, or "asked" for them. `signals` are those that were asked for and the one that
+    decided, by name, each in [0, 1] or None where it is missing; `source` is the latter's. `conditions` are what a
+    demur server says the answer was drawn under, `decision` what it decided, and `guarantee` which error rate that
+    keeps.
     """
 
     answer: str | None

@@ -1,0 +1,52 @@
+"""What `demur grade` asks of a server."""
+
+from types import TracebackType
+from typing import Any
+
+import httpx
+
+from demur_client import request
+from demur_client.untrusted import clean
+
+
+class Refused(Exception):
+    """What went wrong, in words that a terminal may show."""
+
+
+class GradingServer:
+    """A server whose queue is worked through. Raises Refused."""
+
+    def __init__(self, base_url: str | None, api_key: str | None) -> None:
+        self._http = httpx.Client(**request.connection(base_url, api_key, request.DEFAULT_TIMEOUT))
+
+    def take(self, queue: str) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+        """The next item, None where there is none, and how far it went."""
+        found = self._call("GET", "v1/feedback/queue", params={"queue": queue})
+        return next(iter(found["items"]), None), found["progress"]
+
+    def send(self, item: dict[str, Any], said: dict[str, Any]) -> None:
+        """A verdict on an item that was taken."""
+        about = {"answer_id": item["answer_id"], "lease": item["lease"]}
+        self._call("POST", "v1/feedback", json=about | said)
+
+    def _call(self, method: str, path: str, **arguments: Any) -> Any:
+        try:
+            reply = self._http.request(method, path, **arguments)
+            found = reply.json()
+        except httpx.RequestError as error:
+            raise Refused(
+                f"the server cannot be reached: {clean(str(error))}; demur serve --feedback starts one"
+            ) from None
+        except ValueError:
+            raise Refused("the reply is no JSON: is this the address of a demur server?") from None
+        if not reply.is_success:
+            raise Refused(clean(str(found.get("error", {}).get("message", reply.status_code))))
+        return found
+
+    def __enter__(self) -> "GradingServer":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._http.close()

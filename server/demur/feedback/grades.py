@@ -1,0 +1,181 @@
+"""Verdicts: given, corrected, taken back. Every one is kept; the last of a grader about one thing holds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from sqlalchemy import Connection, desc, func, insert, select, update
+
+from demur.core.equivalence import is_correct
+from demur.feedback import answers as kept
+from demur.feedback.errors import BadGrade, LeaseLost, UnknownAnswer
+from demur.feedback.options import FeedbackOptions
+from demur.feedback.tables import answers, grades
+from demur.feedback.watching import add
+
+Verdict = Literal["right", "wrong", "undone", "skipped", "later", "release"]
+Source = Literal["audit", "learn", "volunteered", "gold"]
+MOST_GRADES = 200
+"""Of one answer, corrections included: nobody needs more, and a loop would fill the disk."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """One verdict as it comes: about an answer, one of its claims (from 0) or one of its samples.
+
+    `lease` shows that the item was taken from a queue. `skipped` is for good, `later` puts the item behind the others
+    and `release` gives it back. `gold` marks a verdict that was made by comparing with a known answer.
+    """
+
+    answer_id: str
+    verdict: Verdict
+    claim: int | None = None
+    sample: int | None = None
+    lease: str | None = None
+    gold: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grader:
+    """Who grades: the id of a key, and whether it may grade answers of others."""
+
+    name: str
+    may_grade: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """A verdict as it is kept. `repeated`: it was there already. `alarm`: the drift test began to ring."""
+
+    answer_id: str
+    claim: int | None
+    sample: int | None
+    verdict: Verdict
+    source: Source
+    at: float
+    repeated: bool = False
+    alarm: bool = False
+
+
+def give(db: Connection, given: Given, grader: Grader, options: FeedbackOptions, now: float) -> Kept:
+    """Keep a verdict. Raises UnknownAnswer, LeaseLost or BadGrade, and then nothing has changed."""
+    answer = kept.read(db, given.answer_id, change=True)
+    _check(answer, given, grader)
+    given = _compared(answer, given)
+    source = _source(db, answer, given, grader)
+    last = _last(db, given, grader, source)
+    if last is not None and last["verdict"] == given.verdict:
+        return _kept(given, source, float(last["at"]), repeated=True)
+    if given.verdict in ("right", "wrong", "undone", "skipped"):
+        if last is None and given.verdict == "undone":
+            raise BadGrade("there is no verdict of this key to take back", "correct")
+        _write(db, given, grader, source, now)
+    alarm = False
+    if source in ("audit", "learn") and given.claim is None and given.sample is None:
+        alarm = _settle(db, answer, given, options, now)
+    return _kept(given, source, now, alarm=alarm)
+
+
+def _check(answer: Mapping[str, Any], given: Given, grader: Grader) -> None:
+    if not grader.may_grade and answer["caller"] != grader.name:
+        raise UnknownAnswer(f"no answer {given.answer_id!r:.60} is kept here", "answer_id")
+    if given.claim is not None and given.sample is not None:
+        raise BadGrade("a verdict is about a claim or a sample, not both", "sample")
+    if given.claim is not None and not 0 <= given.claim < len(answer["claims"]):
+        raise BadGrade(f"the answer has {len(answer['claims'])} claims, counted from 0", "claim")
+    if given.sample is not None and not 0 <= given.sample < answer["samples"]:
+        raise BadGrade(f"the answer has {answer['samples']} samples, counted from 0", "sample")
+    if given.lease is not None and given.lease != answer["lease"]:
+        raise LeaseLost("the lease ran out, and the item went to somebody else; take another one", "lease")
+    if given.lease is None and given.verdict in ("skipped", "later", "release"):
+        raise BadGrade("only an item taken from the queue can be skipped; send its lease", "lease")
+    if given.lease is not None and not grader.may_grade:
+        raise LeaseLost("this key has not the right to grade", "lease")
+
+
+def _compared(answer: Mapping[str, Any], given: Given) -> Given:
+    """With a known answer the verdict is whether the kept one means the same."""
+    if given.gold is None:
+        return given
+    if given.claim is not None or given.sample is not None:
+        raise BadGrade("a known answer is compared with the whole answer; leave claim and sample out", "gold")
+    if answer["messages"] is None:
+        raise BadGrade("the text of this answer was not kept, so nothing can be compared; send correct", "gold")
+    return replace(given, verdict="right" if is_correct(answer["answer"], given.gold) else "wrong")
+
+
+def _source(db: Connection, answer: Mapping[str, Any], given: Given, grader: Grader) -> Source:
+    """The queue, where the item was taken from it, and where its grader corrects the verdict; else volunteered."""
+    if given.gold is not None and given.lease is None:
+        return "gold"
+    if answer["queue"] is None:
+        return "volunteered"
+    if given.lease is not None or (grader.may_grade and _graded_by(db, answer, given) == grader.name):
+        return answer["queue"]
+    return "volunteered"
+
+
+def _graded_by(db: Connection, answer: Mapping[str, Any], given: Given) -> str | None:
+    found = select(grades.c.grader).where(grades.c.source == answer["queue"], *_about(given))
+    return db.scalar(found.order_by(desc(grades.c.id)).limit(1))
+
+
+def _about(given: Given) -> tuple[Any, ...]:
+    """Conditions on the same answer and the same claim or sample."""
+    of = [grades.c.answer_id == given.answer_id]
+    of += [grades.c.claim.is_(None) if given.claim is None else grades.c.claim == given.claim]
+    of += [grades.c.sample.is_(None) if given.sample is None else grades.c.sample == given.sample]
+    return tuple(of)
+
+
+def _last(db: Connection, given: Given, grader: Grader, source: Source) -> Mapping[str, Any] | None:
+    found = select(grades).where(*_about(given), grades.c.grader == grader.name, grades.c.source == source)
+    return db.execute(found.order_by(desc(grades.c.id)).limit(1)).mappings().first()
+
+
+def _write(db: Connection, given: Given, grader: Grader, source: Source, now: float) -> None:
+    count = db.scalar(select(func.count()).select_from(grades).where(grades.c.answer_id == given.answer_id)) or 0
+    if count >= MOST_GRADES:
+        raise BadGrade(f"this answer has {MOST_GRADES} verdicts already, corrections included", "answer_id")
+    row = {"answer_id": given.answer_id, "claim": given.claim, "sample": given.sample, "verdict": given.verdict}
+    db.execute(insert(grades).values(**row, source=source, grader=grader.name, at=now))
+    if given.gold is not None:
+        db.execute(update(answers).where(answers.c.id == given.answer_id).values(gold=given.gold))
+
+
+def _settle(db: Connection, answer: Mapping[str, Any], given: Given, options: FeedbackOptions, now: float) -> bool:
+    """What a verdict does to the item in its queue; whether an alarm began."""
+    if given.verdict in ("later", "release") and answer["state"] != "open":
+        return False
+    free = {"lease": None, "leased_by": None, "leased_until": None}
+    changes: dict[Verdict, dict[str, Any]] = {
+        "right": {"state": "graded", "correct": True},
+        "wrong": {"state": "graded", "correct": False},
+        "skipped": {"state": "skipped", "correct": None},
+        "undone": {"state": "open", "correct": None, "leased_until": now + options.lease},
+        "later": {"skips": answer["skips"] + 1, **free},
+        "release": free,
+    }
+    db.execute(update(answers).where(answers.c.id == given.answer_id).values(**changes[given.verdict]))
+    if given.verdict not in ("right", "wrong", "skipped"):
+        return False
+    return add(db, answer, given.verdict != "right", options, now)
+
+
+def _kept(given: Given, source: Source, at: float, *, repeated: bool = False, alarm: bool = False) -> Kept:
+    return Kept(
+        answer_id=given.answer_id,
+        claim=given.claim,
+        sample=given.sample,
+        verdict=given.verdict,
+        source=source,
+        at=at,
+        repeated=repeated,
+        alarm=alarm,
+    )
+
+
+def history(db: Connection, answer_id: str) -> list[dict[str, Any]]:
+    """Every verdict on an answer, in the order they were given."""
+    found = select(grades).where(grades.c.answer_id == answer_id).order_by(grades.c.id)
+    return [dict(row) for row in db.execute(found).mappings()]

@@ -1,0 +1,90 @@
+"""The client, `demur feedback` and `demur grade` against a real server."""
+
+from collections.abc import Iterator
+
+import pytest
+from typer.testing import CliRunner
+
+from demur.cli import main
+from demur_client import AsyncClient, Client, NotFoundError
+from live import serving
+
+SURE = "Two rows of 20 are 40.\nAnswer: 70\nConfidence: 0.9"
+runner = CliRunner()
+
+
+@pytest.fixture
+def url(keep) -> Iterator[str]:
+    server = keep(SURE, planned_audits=40)
+    with serving(server.app) as address:
+        yield address
+
+
+def demur(*words: str, **options):
+    return runner.invoke(main, words, **options)
+
+
+def test_an_answer_takes_its_verdict(url) -> None:
+    with Client(base_url=url) as client:
+        answer = client.answer("How many eggs?")
+        kept = answer.feedback(correct=True)
+        assert (kept.answer_id, kept.verdict, kept.source, kept.repeated) == (answer.id, "right", "volunteered", False)
+        assert answer.at(0.1).feedback(correct=True).repeated
+        assert client.feedback(answer.id, gold="71").verdict == "wrong"
+        with client.stream("How many eggs?") as stream:
+            streamed = stream.result()
+        assert streamed.feedback(correct=False).verdict == "wrong"
+        with pytest.raises(ValueError, match="not both"):
+            answer.feedback(correct=True, gold="70")
+        with pytest.raises(NotFoundError):
+            client.feedback("ans_" + "0" * 26, correct=True)
+        assert "_feedback" not in answer.to_dict()
+        assert client.answer("How many eggs?") != answer
+
+
+async def _asynchronously(url: str) -> None:
+    async with AsyncClient(base_url=url) as client:
+        answer = await client.answer("How many eggs?")
+        assert (await client.feedback(answer, correct=False)).verdict == "wrong"
+        with pytest.raises(ValueError, match=r"client\.feedback"):
+            answer.feedback(correct=True)
+
+
+def test_the_asynchronous_client_has_it_too(url) -> None:
+    import asyncio
+
+    asyncio.run(_asynchronously(url))
+
+
+def test_a_verdict_from_the_command_line(url) -> None:
+    with Client(base_url=url) as client:
+        answer = client.answer("How many eggs?").id
+    assert demur("feedback", answer, "wrong", "--base-url", url).output == f"{answer} wrong (volunteered)\n"
+    assert "as before" in demur("feedback", answer, "wrong", "--base-url", url).output
+    assert demur("feedback", answer, "undo", "--base-url", url).output == f"{answer} undone (volunteered)\n"
+    assert demur("feedback", answer, "--gold", "70", "--base-url", url).output == f"{answer} right (gold)\n"
+    assert demur("feedback", answer, "--base-url", url).exit_code == 2
+    missing = demur("feedback", "ans_" + "0" * 26, "right", "--base-url", url)
+    assert missing.exit_code == 1
+    assert "no answer" in missing.output
+
+
+def test_a_terminal_loop_grades_skips_undoes_and_goes_on_later(url) -> None:
+    with Client(base_url=url) as client:
+        for _ in range(4):
+            client.answer("How many eggs?")
+    first = demur("grade", "--base-url", url, input="1\nx\n0\nu\n1\ns\nq\n")
+    assert first.exit_code == 0, first.output
+    assert first.output.endswith("2 graded\n")
+    assert "graded 0 of 40" in first.output
+    assert "How many eggs?" in first.output
+    second = demur("grade", "--base-url", url, input="0\nS\n1\n")
+    assert "graded 2 of 40" in second.output
+    assert second.output.endswith("nothing is left to grade\n1 graded\n")
+
+
+def test_what_stands_in_the_way_is_one_line() -> None:
+    gone = demur("grade", "--base-url", "http://127.0.0.1:9")
+    assert gone.exit_code == 1
+    assert "cannot be reached" in gone.output
+    assert "Traceback" not in gone.output
