@@ -2,6 +2,8 @@ r"""What people put around an answer: emphasis, code, a box, display maths, quot
 
 import json
 import re
+from collections import deque
+from itertools import islice
 
 from demur.core.answers import ParseMode
 from demur.core.parsing.spelling import without_struck
@@ -17,6 +19,9 @@ _BETWEEN_BOXES = re.compile(
     r"(?:[\s,;&$]|\\(?:[,;:! ()\[\]]|quad|qquad|text\s?\{\s*(?:and|or)\s*\})|\b(?:and|or|und|oder|et|ou|y|o|e)\b){1,40}"
 )
 _BLOCKS = ((re.compile(r"\\\["), re.compile(r"\\\]")), (re.compile(r"\\begin\{"), re.compile(r"\\end\{")))
+BLOCK_CLOSERS = "]}$"
+"""No block over several lines, and no box, ends without one of these."""
+_BRACE = re.compile(r"(?<!\\)[{}]")
 _DISPLAY = re.compile(r"\\\[(.*)\\\]|\$\$(.*)\$\$", re.DOTALL)
 _FENCED = re.compile(r"(`{3,}|~{3,})[^\n]*\n(.*?)\n?\s*\1?\s*", re.DOTALL)
 _EMPHASIS = ("**", "__", "*", "_")
@@ -87,7 +92,7 @@ def last_boxed(text: str) -> str | None:
     """What the last \\boxed{...} with balanced braces holds; boxes with nothing but a comma between are a list."""
     found: list[str] = []
     start = len(text)
-    for match in reversed(list(_BOXED.finditer(text))[-8:]):
+    for match in reversed(deque(_BOXED.finditer(text), maxlen=8)):
         end = _closing(text, match.end())
         if end is None:
             continue
@@ -98,7 +103,7 @@ def last_boxed(text: str) -> str | None:
             found, start = [inside, *found], match.start()
     if found:
         return found[0] if len(set(found)) == 1 else ", ".join(found)
-    bare = list(_BOXED_BARE.finditer(text))[-1:]
+    bare = deque(_BOXED_BARE.finditer(text), maxlen=1)
     return bare[0][1] if bare else None
 
 
@@ -114,7 +119,7 @@ def is_unfinished(value: str) -> bool:
         return True
     if value.count("$$") % 2:
         return True
-    boxes = list(_BOXED.finditer(value))[-1:]
+    boxes = deque(_BOXED.finditer(value), maxlen=1)
     return any(_closing(value, box.end()) is None for box in boxes)
 
 
@@ -176,7 +181,7 @@ def _without_boxes(bare: str) -> str | None:
     first = _BOXED.match(core)
     if first is None:
         return None
-    boxes = list(_BOXED.finditer(core))[:16]
+    boxes = islice(_BOXED.finditer(core), 16)
     parts, position = list[str](), 0
     for box in boxes:
         end = _closing(core, box.end())
@@ -217,9 +222,8 @@ def _quoted_in_json(bare: str, label: str) -> str:
 def _closing(text: str, start: int) -> int | None:
     """Where the brace that opens at `start` closes."""
     depth = 0
-    for i in range(start, len(text)):
-        if text[i] in "{}" and (i == 0 or text[i - 1] != "\\"):
-            depth += 1 if text[i] == "{" else -1
-            if depth == 0:
-                return i
+    for brace in _BRACE.finditer(text, start):
+        depth += 1 if brace[0] == "{" else -1
+        if depth == 0:
+            return brace.start()
     return None

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 
 from demur.core.answers import ParseMode
-from demur.core.parsing.dress import in_code, is_unfinished, same_words, split_label, tidy
+from demur.core.parsing.dress import BLOCK_CLOSERS, in_code, is_unfinished, same_words, split_label, tidy
 from demur.core.parsing.grammar import Kind
 from demur.core.parsing.lexer import Token
 
@@ -37,6 +37,17 @@ class Mark:
     open: bool = True
     fenced: bool = False
     trail: bool = False
+    length: int = 0
+    """Of the parts, in characters."""
+    may_close: bool = False
+    """Whether a character stands there that may end a block of several lines."""
+
+    def write(self, piece: str) -> None:
+        """More of the value; space before it is none of it."""
+        if piece and (self.parts or not piece.isspace()):
+            self.parts.append(piece)
+            self.length += len(piece)
+            self.may_close = self.may_close or any(character in piece for character in BLOCK_CLOSERS)
 
     @property
     def value(self) -> str:
@@ -191,36 +202,37 @@ class Marks:
 
     def _text(self, mark: Mark, text: str) -> None:
         if mark.open and mark.fenced:
-            mark.parts.append(text)
-            return None
-        if mark.open and not mark.element:
-            line, newline, rest = text.partition("\n")
-            mark.parts.append(line)
+            mark.write(text)
+            return
+        while mark.open and not mark.element:
+            line, newline, text = text.partition("\n")
+            mark.write(line)
             # Some write the value on the line below its label, or as a block of several; the contract does not.
-            if newline and self._ends(mark):
+            if not newline:
+                break
+            if self._ends(mark):
                 self._close()
-            elif newline:
-                mark.parts.append("\n")
-                return self._text(mark, rest)
-            text = rest
-        elif mark.open:
-            mark.parts.append(text)
+            else:
+                mark.write("\n")
+        if mark.open and mark.element:
+            mark.write(text)
             text = ""
         mark.trail = mark.trail or bool(text.strip())
-        return None
 
     def _ends(self, mark: Mark) -> bool:
         """Whether a value ends at the end of this line."""
-        value = mark.value
         if self._mode == "strict":
             return True
+        if not mark.parts or (mark.first_line and not mark.may_close and mark.length <= _LONGEST_BLOCK):
+            return False  # a look at all of it is spared
+        value = mark.value
         if not value:
             return False
         if value[0] in "=-" and _UNDERLINE.fullmatch(value) and not mark.label.rstrip().endswith((":", "：", "=")):
             mark.parts.clear()  # of a heading
             return False
         mark.first_line = mark.first_line or len(mark.parts)
-        return mark.kind is Kind.CONFIDENCE or len(value) > _LONGEST_BLOCK or not is_unfinished(value)
+        return mark.kind is Kind.CONFIDENCE or mark.length > _LONGEST_BLOCK or not is_unfinished(value)
 
     def _fence(self) -> None:
         """Code begins or ends. Straight behind a label it is the value."""
