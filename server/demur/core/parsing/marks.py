@@ -49,6 +49,10 @@ class Mark:
             self.length += len(piece)
             self.may_close = self.may_close or any(character in piece for character in BLOCK_CLOSERS)
 
+    def clear(self) -> None:
+        self.parts.clear()
+        self.length, self.may_close = 0, False
+
     @property
     def value(self) -> str:
         return "".join(self.parts).strip()
@@ -115,7 +119,7 @@ class Marks:
                 self._text(self._last[-1], token.raw)
         elif (kind := _MARKS.get(token.kind)) is not None:
             if self._in_element and self._last[-1].kind is Kind.CONFIDENCE:
-                self._last[-1].parts.clear()  # it was broken off
+                self._last[-1].clear()  # it was broken off
             self._close()
             self._last = [*self._last[-1:], self._begin(kind, token)]
         elif self._last and (token.kind in _LIKE_TEXT or (token.kind is Kind.FENCE and self._in_element)):
@@ -229,7 +233,7 @@ class Marks:
         if not value:
             return False
         if value[0] in "=-" and _UNDERLINE.fullmatch(value) and not mark.label.rstrip().endswith((":", "：", "=")):
-            mark.parts.clear()  # of a heading
+            mark.clear()  # of a heading
             return False
         mark.first_line = mark.first_line or len(mark.parts)
         return mark.kind is Kind.CONFIDENCE or mark.length > _LONGEST_BLOCK or not is_unfinished(value)
