@@ -2,7 +2,8 @@
 
 from demur.core.aggregation import aggregate
 from demur.core.answers import Aggregation, Claim, Completion, ParsedConfidence, ParseMode
-from demur.core.parsing.dress import last_boxed, tidy
+from demur.core.parsing.boxes import last_boxed
+from demur.core.parsing.dress import tidy
 from demur.core.parsing.events import ClaimRead, Delta, Event, Reset, Visible
 from demur.core.parsing.grammar import Kind
 from demur.core.parsing.lexer import Token

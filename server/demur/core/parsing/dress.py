@@ -2,26 +2,16 @@ r"""What people put around an answer: emphasis, code, a box, display maths, quot
 
 import json
 import re
-from collections import deque
-from itertools import islice
 
 from demur.core.answers import ParseMode
+from demur.core.parsing.boxes import ends_in_open_box, without_boxes
 from demur.core.parsing.spelling import without_struck
 
 _UNSEEN = "\u200b\u200e\u200f\ufeff"
 """Marks of direction and the like: they stand around words and are none of them."""
-_BOXED = re.compile(r"\\(?:boxed|fbox)\s{0,4}(?=\{)")
-_BOXED_BARE = re.compile(
-    r"\\(?:boxed|fbox)\s{0,4}(-?[0-9](?:[0-9.,]{0,30}[0-9])?(?![\w{])|[A-Z](?=[\s$.]*$))", re.MULTILINE
-)
-"""As TeX takes it: without braces."""
-_BETWEEN_BOXES = re.compile(
-    r"(?:[\s,;&$]|\\(?:[,;:! ()\[\]]|quad|qquad|text\s?\{\s*(?:and|or)\s*\})|\b(?:and|or|und|oder|et|ou|y|o|e)\b){1,40}"
-)
 _BLOCKS = ((re.compile(r"\\\["), re.compile(r"\\\]")), (re.compile(r"\\begin\{"), re.compile(r"\\end\{")))
 BLOCK_CLOSERS = "]}$"
 """No block over several lines, and no box, ends without one of these."""
-_BRACE = re.compile(r"(?<!\\)[{}]")
 _DISPLAY = re.compile(r"\\\[(.*)\\\]|\$\$(.*)\$\$", re.DOTALL)
 _FENCED = re.compile(r"(`{3,}|~{3,})[^\n]*\n(.*?)\n?\s*\1?\s*", re.DOTALL)
 _EMPHASIS = ("**", "__", "*", "_")
@@ -59,7 +49,7 @@ def tidy(answer: str | None, mode: ParseMode, label: str = "") -> str | None:
     bare = _without_loose_ends(bare, label)
     for _ in range(8):
         if (code := in_code(bare)) is not None:
-            return _without_boxes(code) or code
+            return without_boxes(code) or code
         plain = _unwrapped(bare)
         if plain == bare:
             break
@@ -88,29 +78,6 @@ def split_label(label: str) -> tuple[str, str]:
     return own, after
 
 
-def last_boxed(text: str) -> str | None:
-    """What the last \\boxed{...} with balanced braces holds; boxes with nothing but a comma between are a list."""
-    found: list[str] = []
-    start = len(text)
-    for match in reversed(deque(_BOXED.finditer(text), maxlen=8)):
-        end = _closing(text, match.end())
-        if end is None:
-            continue
-        inside = text[match.end() + 1 : end].strip()
-        if found and not _is_list(text[end + 1 : start]):
-            break
-        if inside:
-            found, start = [inside, *found], match.start()
-    if found:
-        return found[0] if len(set(found)) == 1 else ", ".join(found)
-    bare = deque(_BOXED_BARE.finditer(text), maxlen=1)
-    return bare[0][1] if bare else None
-
-
-def _is_list(between: str) -> bool:
-    return _BETWEEN_BOXES.fullmatch(between) is not None and any(c.isalpha() or c in ",;&" for c in between)
-
-
 def is_unfinished(value: str) -> bool:
     r"""Whether a value has opened a block that goes on: `\[`, `$$`, `\begin{...}`, a box."""
     if "\\" not in value and "$$" not in value:
@@ -119,8 +86,7 @@ def is_unfinished(value: str) -> bool:
         return True
     if value.count("$$") % 2:
         return True
-    boxes = deque(_BOXED.finditer(value), maxlen=1)
-    return any(_closing(value, box.end()) is None for box in boxes)
+    return ends_in_open_box(value)
 
 
 def same_words(one: str, other: str) -> bool:
@@ -140,7 +106,7 @@ def _unwrapped(bare: str) -> str:
     display = _DISPLAY.fullmatch(bare)
     if display is not None:
         return (display[1] if display[1] is not None else display[2]).strip()
-    if (boxed := _without_boxes(bare)) is not None:
+    if (boxed := without_boxes(bare)) is not None:
         return boxed
     if (plain := _without_markup(bare)) != bare:
         return plain
@@ -175,25 +141,6 @@ def _without_markup(bare: str) -> str:
     return plain.strip() or bare
 
 
-def _without_boxes(bare: str) -> str | None:
-    """The content of a box around all of it, or of each of several; None where there is none at the start."""
-    core = bare.strip("$ ").removeprefix("\\(").removesuffix("\\)").strip()
-    first = _BOXED.match(core)
-    if first is None:
-        return None
-    boxes = islice(_BOXED.finditer(core), 16)
-    parts, position = list[str](), 0
-    for box in boxes:
-        end = _closing(core, box.end())
-        if end is None or box.start() < position:
-            continue
-        parts += [core[position : box.start()], core[box.end() + 1 : end].strip()]
-        position = end + 1
-    if len(parts) == 2:
-        return parts[1]
-    return "".join([*parts, core[position:]]).strip() if parts else None
-
-
 def _without_loose_ends(bare: str, label: str) -> str:
     """Emphasis whose other end stands in the label, or nowhere."""
     for marker in ("**", "__", "`", "*", "_"):
@@ -217,13 +164,3 @@ def _quoted_in_json(bare: str, label: str) -> str:
         except ValueError:
             return value[1:-1].strip()
     return value
-
-
-def _closing(text: str, start: int) -> int | None:
-    """Where the brace that opens at `start` closes."""
-    depth = 0
-    for brace in _BRACE.finditer(text, start):
-        depth += 1 if brace[0] == "{" else -1
-        if depth == 0:
-            return brace.start()
-    return None

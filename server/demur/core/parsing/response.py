@@ -4,7 +4,8 @@ import re
 from functools import cache
 
 from demur.core.answers import Completion, ParseMode
-from demur.core.parsing.dress import last_boxed, same_words, tidy, unwrapped_markup
+from demur.core.parsing.boxes import last_boxed
+from demur.core.parsing.dress import same_words, tidy, unwrapped_markup
 from demur.core.parsing.events import Event, Reset, Visible
 from demur.core.parsing.grammar import Kind
 from demur.core.parsing.labels import Labels
