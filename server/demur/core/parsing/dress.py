@@ -9,9 +9,17 @@ from demur.core.parsing.spelling import without_struck
 
 _UNSEEN = "\u200b\u200e\u200f\ufeff"
 """Marks of direction and the like: they stand around words and are none of them."""
+_PICTURE = "(?:[\U0001f300-\U0001faff\u2705\u2714\u2611\u2728][\ufe0f\u200d\U0001f3fb-\U0001f3ff]{0,3})"
+_TICK = r"(?<=\w)[\u2705\u2714\u2611]\ufe0f?"
+_ARROW = "[\u2192\u21d2\u27a1\u2794]\ufe0f?"
+_PICTURE_AT_START = re.compile(rf"\A(?:{_PICTURE}|{_ARROW}){{1,4}}\s{{1,4}}(?=\w|[-$\\*_`]\S)")
+_PICTURE_AT_END = re.compile(rf"(?:{_TICK}|\s{{1,4}}(?:{_PICTURE}\s{{0,2}}){{1,4}})\Z")
+"""Pictures around an answer. One that is nothing else keeps them, and so does a card with its suit."""
 _BLOCKS = ((re.compile(r"\\\["), re.compile(r"\\\]")), (re.compile(r"\\begin\{"), re.compile(r"\\end\{")))
 BLOCK_CLOSERS = "]}$"
 """No block over several lines, and no box, ends without one of these."""
+_SEQUENCE = re.compile(r"<s>([^<>\n]{1,60})</s>", re.IGNORECASE)
+"""All of an answer between the tokens that open and close a sequence."""
 _DISPLAY = re.compile(r"\\\[(.*)\\\]|\$\$(.*)\$\$", re.DOTALL)
 _FENCED = re.compile(r"(`{3,}|~{3,})[^\n]*\n(.*?)\n?\s*\1?\s*", re.DOTALL)
 _EMPHASIS = ("**", "__", "*", "_")
@@ -44,9 +52,10 @@ def tidy(answer: str | None, mode: ParseMode, label: str = "") -> str | None:
     if answer.isalnum():
         return answer
     if "~~" in answer or "</" in answer or "\\" in answer:
-        answer = without_struck(answer) if without_struck(answer).strip(" ~*_") else answer
+        rest = without_struck(answer)
+        answer = rest if rest.strip(" ~*_") else _SEQUENCE.sub(r"\1", answer)
     bare = _quoted_in_json(answer.strip().strip(_UNSEEN).strip(), label)
-    bare = _without_loose_ends(bare, label)
+    bare = _without_pictures(_without_loose_ends(bare, label))
     for _ in range(8):
         if (code := in_code(bare)) is not None:
             return without_boxes(code) or code
@@ -121,6 +130,13 @@ def _unwrapped(bare: str) -> str:
     if bare.endswith((".", "。")) and not bare.endswith("..") and not _ABBREVIATED.search(bare[-12:]):
         return bare[:-1].rstrip()
     return bare
+
+
+def _without_pictures(bare: str) -> str:
+    if bare.isascii():
+        return bare
+    plain = _PICTURE_AT_END.sub("", _PICTURE_AT_START.sub("", bare))
+    return plain if any(map(str.isalnum, plain)) else bare
 
 
 def unwrapped_markup(answer: str) -> str:

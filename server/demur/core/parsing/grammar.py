@@ -33,6 +33,7 @@ from demur.core.parsing.tags import (
     explanation_end,
     optional,
     specials,
+    struck,
     template_beginnings,
     thoughts,
 )
@@ -61,6 +62,8 @@ class Kind(Enum):
     THINK_CLOSE = auto()
     SPECIAL = auto()
     """A chat template's own token, left in by an engine; `value` is its name."""
+    STRUCK = auto()
+    """Words that were taken back in markup that looks like special tokens: part of the text, never given out."""
     FENCE = auto()
     """A line of three backticks or tildes: code begins or ends."""
     TURN = auto()
@@ -177,7 +180,7 @@ def grammar(has_claims: bool, mode: ParseMode, labels: Labels = SPOKEN) -> Gramm
         tags |= element("ANSWER", "answer") | element("CONFIDENCE", "confidence")
         beginnings += [beginning(f"<{slash}", name) for name in ("answer", "confidence") for slash in ("", "/")]
     if lenient:
-        tags |= thoughts() | specials()
+        tags |= struck() | thoughts() | specials()
         beginnings += template_beginnings()
     if has_claims:
         late = optional(*"value", SPACE, "=", SPACE, PART_OF_VALUE, SPACE, "/") if lenient else ""
