@@ -73,9 +73,12 @@ class Visible:
                 self._space.append(piece)
                 self._space_length += len(piece)
             return []
-        told = "".join([*self._space, body]) if self.length else body.lstrip()
-        rest = piece[len(body) :]
-        self._space, self._space_length = [rest] * bool(rest), len(rest)
+        told = body if self.length else body.lstrip()
+        if self._space:
+            told = "".join(self._space) + told if self.length else told
+            self._space, self._space_length = [], 0
+        if len(body) < len(piece):
+            self._space, self._space_length = [piece[len(body) :]], len(piece) - len(body)
         self._parts.append(told)
         self.length += len(told)
         return [Delta(told)]
