@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from demur.core.contracts import CONTRACTS
 from demur.core.parsing import Reset, fold
-from demur.core.parsing.grammar import LONGEST_TAG, Kind
+from demur.core.parsing.grammar import LONGEST_TAG
+from demur.core.parsing.kinds import Kind
 from demur.core.parsing.lexer import Lexer
 from demur.core.reader import Reader, read
 

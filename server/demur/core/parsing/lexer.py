@@ -9,7 +9,8 @@ import re
 from typing import NamedTuple
 
 from demur.core.answers import ParseMode
-from demur.core.parsing.grammar import BEGINS_LINE, LONGEST_LABEL, LONGEST_TAG, OPEN_ENDED, QUOTABLE, Kind, grammar
+from demur.core.parsing.grammar import LONGEST_LABEL, LONGEST_TAG, grammar
+from demur.core.parsing.kinds import BEGINS_LINE, OPEN_ENDED, QUOTABLE, Kind
 from demur.core.parsing.labels import LABELS, Labels
 from demur.core.parsing.tags import MAY_BE_STRUCK
 from demur.core.parsing.templates import (
