@@ -14,7 +14,6 @@ COPY clients/python/pyproject.toml clients/python/
 RUN scripts/setup "$SET" python3.11 pinned
 COPY README.md LICENSE ./
 COPY server server
-COPY training training
 COPY clients clients
 COPY deploy/ray_serve.py deploy/
 RUN scripts/setup "$SET" python3.11

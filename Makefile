@@ -5,7 +5,7 @@ ARGS ?=
 
 FAST := not vllm and not training and not browser and not operations and not ecosystem
 
-.PHONY: requirements base-digest sbom help serve test check lint types docs fast slow bench soak e2e-smoke train-embedded calibrate-embedded evaluate-embedded ecosystem setup-dev clean
+.PHONY: requirements base-digest sbom help serve test check lint types docs fast slow bench soak dist e2e-smoke train-embedded calibrate-embedded evaluate-embedded ecosystem setup-dev clean
 
 help: ## list the commands
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -69,6 +69,9 @@ calibrate-embedded: setup-dev ## make the calibrators that the embedded model sh
 
 evaluate-embedded: setup-dev ## evaluate what ships over HTTP; GSM8K=FILE TRIVIAQA=FILE SIMPLEQA=FILE without a hub
 	@scripts/evaluate-embedded runs/evaluation
+
+dist: setup-dev ## wheels of demur, demur-client, demur-smol (the weights) and demur-training in dist/
+	@scripts/build-distributions dist
 
 requirements: setup-dev ## pin what is installed, with hashes; ARGS="--upgrade-package NAME"
 	scripts/compile-requirements $(ARGS)

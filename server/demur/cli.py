@@ -176,7 +176,7 @@ def serve(
         "otlp_endpoint": otlp_endpoint,
         "log_format": log_format,
     }
-    run = load("demur.serving.command:run", "server")
+    run = load("demur.serving.command:run", "cpu")
     chosen = {name: value for name, value in named.items() if value is not None}
     raise typer.Exit(run(chosen, engine_arg or [], context.args))
 

@@ -3,6 +3,7 @@
 import gzip
 import json
 import random
+import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 
 from demur.core.contracts import CONTRACTS
 from demur.core.parsing import Reset, fold
-from demur.core.parsing.grammar import LONGEST_TAG, Kind
+from demur.core.parsing.grammar import LONGEST_TAG
+from demur.core.parsing.kinds import Kind
 from demur.core.parsing.lexer import Lexer
 from demur.core.reader import Reader, read
 
@@ -37,6 +39,7 @@ FRAGMENTS = [
     *("[THINK]", "[/INST]", "[INST]", "<|im_start|>", "<|im_end|>", "<|user|>", "<|channel|>final<|message|>", "[EOS]"),
     *("<tool_call>", "</tool_call>", "<mm:think>", "</mm:think>", "G1: x\n", "P1: 0.5\n", "#### 4", "the answer is 4"),
     *("\u7b54\u6848\u662f", "I am 90% sure. ", "How sure am I? ", '{"answer": 4, "confidence": 0.5}', "| a | b |\n"),
+    *("[x] ", "[ ] ", "[User]: ", "[Answer]: ", "<s>", "</s>", "\\boxed{", "}", "x = ", ", ", "\U0001f389"),
     *("\n", "\r\n", "\n\n", " ", "**", "x < 3", "1", ".", "%", "\u00bd", "\U0001f600", "\x00", "\u202e", "-", ":", "="),
 ]
 outputs = st.lists(st.one_of(st.sampled_from(FRAGMENTS), st.text(max_size=4)), max_size=30).map("".join)
@@ -219,8 +222,27 @@ HOSTILE = [
     *("Question:\n", "assistantfinal", "x.assistantanalysis", "as", "the answer is ", "`", "```\n", "#### 1\n"),
     *("G1: a\nP1: 0.5\n", "1. Answer: x\n", '"Answer: x\n', "I am sure. ", "Answer\n---\n", "<|user|>\n<|assistant|>x"),
     *("~~a", "<b>", "[", "So, ", "\u2705", "\\[", "Answer: \\[\n", "Answer: Answer: ", ", ", "> Answer: 1\n"),
-    '<Confidence value=0.1 text="a">b</Confidence>\n',
+    *('<Confidence value=0.1 text="a">b</Confidence>\n', "x = \\boxed{1}, ", "\\boxed{1}", "<s>a", "a <s>b</s>"),
+    *("[x] ", "- [x] Answer: 1\n", "[User]: ", "[", "\U0001f389 ", "Answer: 1 \U0001f389\n", "\t", "\r\n", "a\n\n"),
+    *(
+        "User:\n",
+        "*a* ",
+        "<answer>",
+        "<answer>4</answer>",
+        "</Confidence>",
+        "Solution:\n",
+        "\\begin{a}\n",
+        "$$\n",
+        "&amp;",
+    ),
 ]
+BEHIND = [
+    *(("Answer:", "\n"), ("Answer: \\[\n", "\n"), ("Answer: \\[\n", "x\n"), ("Answer: \\boxed{\n", "x\n")),
+    *(("Answer: ```\n", "x\n"), ("Solution:\n", "\n"), ("Solution:\n", "Answer: 4\n"), ("<answer>", "x\n")),
+    *(('Solution:\n<Confidence value=0.1 text="', "x\n"), ('Solution:\n<Confidence value=0.1 text="a">', "\n")),
+    *(("Answer: 4\nConfidence: 0.5\n", "\n"), ("Answer: 4\nQuestion:\n", "x\n"), ("<think>", "\n")),
+]
+"""What opens something, and what is repeated inside it."""
 
 
 @pytest.mark.parametrize("contract", CONTRACTS)
@@ -243,3 +265,49 @@ def test_the_work_of_the_lexer_grows_with_the_length_alone(piece):
         looked_at += len(given) + held
     assert held <= LONGEST_TAG + 64
     assert looked_at <= len(text) * (2 + LONGEST_TAG / 64)
+
+
+def state(held: object) -> dict[str, object]:
+    names = [name for kind in type(held).__mro__ for name in getattr(kind, "__slots__", ())]
+    return getattr(held, "__dict__", {}) | {name: getattr(held, name, None) for name in names}
+
+
+def work(text: str, contract, size: int) -> int:
+    """Calls, the characters of what they return, and those of the strings that their objects keep.
+
+    A string that grows by each piece is copied with each; so is one that is joined and looked at again.
+    """
+    counted = 0
+
+    def count(frame, event, found) -> None:
+        nonlocal counted
+        counted += 1
+        if event == "return" and isinstance(found, str):
+            counted += len(found)
+        if event == "call" and "self" in frame.f_locals:
+            counted += sum(len(kept) for kept in state(frame.f_locals["self"]).values() if isinstance(kept, str))
+
+    reader = Reader(contract)
+    previous = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        for start in range(0, len(text), size):
+            reader.feed(text[start : start + size])
+        reader.close()
+    finally:
+        sys.setprofile(previous)
+    return counted
+
+
+@pytest.mark.parametrize("contract", ["response", "claims"])
+@pytest.mark.parametrize(("opened", "piece"), BEHIND + [("", piece) for piece in HOSTILE])
+def test_the_work_of_the_reader_grows_with_the_length_alone(opened: str, piece: str, contract) -> None:
+    for size in (3, 10_000):
+        shorter, longer = (work(opened + piece * (n // len(piece)), contract, size) for n in (600, 3600))
+        assert longer <= 8 * shorter + 20_000
+
+
+@pytest.mark.parametrize(("opened", "piece"), BEHIND)
+def test_thousands_of_lines_inside_what_was_opened_raise_nothing(opened: str, piece: str) -> None:
+    for contract in CONTRACTS:
+        assert read(opened + piece * 20_000, contract).confidence in (None, 0.1, 0.5)

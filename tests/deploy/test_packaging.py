@@ -11,10 +11,12 @@ import yaml
 
 import demur
 import demur_client
+import demur_training
 
 
 def test_each_version_stands_in_one_file(root: Path) -> None:
-    for folder, module in ((root, demur), (root / "clients" / "python", demur_client)):
+    modules = {".": demur, "clients/python": demur_client, "training": demur_training}
+    for folder, module in ((root / path, module) for path, module in modules.items()):
         project = tomllib.loads((folder / "pyproject.toml").read_text())
         assert "version" in project["project"]["dynamic"]
         source = (folder / project["tool"]["hatch"]["version"]["path"]).read_text()
@@ -31,6 +33,11 @@ def test_the_citation_names_this_version_and_the_paper(root: Path) -> None:
 
 def test_the_changelog_has_an_entry_for_this_version(root: Path) -> None:
     assert re.search(rf"^## \[{re.escape(demur.__version__)}\]", (root / "CHANGELOG.md").read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("folder", ["clients/python", "models/demur-smol", "training"])
+def test_a_distribution_of_its_own_has_the_licence_whole(root: Path, folder: str) -> None:
+    assert (root / folder / "LICENSE").read_bytes() == (root / "LICENSE").read_bytes()
 
 
 @pytest.mark.parametrize("package", ["demur", "demur_training", "demur_client"])

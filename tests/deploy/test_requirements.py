@@ -15,8 +15,8 @@ SETS = {
     "training-gpu": ["training-gpu"],
     "dev": ["cpu", "training-cpu", "evaluation", "dev"],
 }
-WITHOUT_HASH = {"torch"}
-"""On a CPU: see requirements/torch-cpu.txt."""
+WITHOUT_HASH = {"torch", "demur-smol"}
+"""On a CPU: see requirements/torch-cpu.txt; the weights come from this repository."""
 ELSEWHERE = {"llama-cpp-python", "llm", "torchvision", "torchaudio", "torchcodec"}
 """What the overrides leave out."""
 

@@ -23,6 +23,6 @@ def require_tested_verl(found: str | None) -> None:
     """
     wanted = " or ".join(TESTED_VERL)
     if found is None:
-        raise EnvironmentProblem(f"verl is not installed: pip install 'demur[training-cpu]' (wants verl {wanted})")
+        raise EnvironmentProblem(f"verl is not installed: pip install 'demur-training[cpu]' (wants verl {wanted})")
     if found not in TESTED_VERL:
         raise EnvironmentProblem(f"verl {found} was never tried with this version of demur: install verl=={wanted}")

@@ -86,6 +86,7 @@ def compare(
     seed: SeedOption = 0,
 ) -> None:
     """Compare two runs question by question: the second less the first, with paired 95 % intervals."""
+    needs("httpx", "demur compare")
     from demur.evaluation.compare import as_dict, compare_runs
     from demur.evaluation.tables import differences_table
 

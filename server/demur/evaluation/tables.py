@@ -1,6 +1,7 @@
 """What the terminal shows."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 from rich import box
@@ -19,7 +20,9 @@ from demur.evaluation.formatting import (
     verdict_of,
 )
 from demur.evaluation.results import Results
-from demur.evaluation.scaling import Scaling
+
+if TYPE_CHECKING:  # what asks a server needs httpx, and figures over rows do not
+    from demur.evaluation.scaling import Scaling
 
 SHOWN_THRESHOLDS = 11
 
@@ -76,7 +79,7 @@ def objectives_table(results: Results) -> Table:
     return table
 
 
-def scaling_table(scaling: Scaling, source: str) -> Table:
+def scaling_table(scaling: "Scaling", source: str) -> Table:
     """Accuracy at each k for every way to choose."""
     title = f"Test-time scaling with {source} confidence, {scaling.problems:,} problems"
     table = _table(title, "", *(f"k = {k}>" for k in scaling.k))

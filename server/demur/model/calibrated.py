@@ -1,8 +1,9 @@
-"""The calibrated model: SmolLM2-135M-Instruct with the adapter and the value head that this package carries."""
+"""The calibrated model: SmolLM2-135M-Instruct with the adapter and the value head of the distribution demur-smol."""
 
 import hashlib
 import json
 import shutil
+from importlib.util import find_spec
 from pathlib import Path
 
 from demur.manifest import FILE_NAME, Manifest
@@ -10,7 +11,16 @@ from demur.model import smollm2
 from demur.model.merging import merge, write_critic
 from demur.model.smollm2 import Progress, SourceError
 
-ARTEFACT = Path(__file__).with_name("demur_smol")
+
+def _artefact() -> Path:
+    """The folder of the weights: beside this file in a checkout, else that of the installed package, not imported."""
+    beside = Path(__file__).with_name("demur_smol")
+    spec = None if beside.is_dir() else find_spec(beside.name)
+    folders = spec.submodule_search_locations if spec else None
+    return Path(folders[0]) if folders else beside
+
+
+ARTEFACT = _artefact()
 """Made by `make train-embedded`: adapter, value head, manifest, model card, and their hashes."""
 
 SUMS = "SHA256SUMS"
@@ -28,9 +38,9 @@ def identity() -> str:
         for line in listed.splitlines():
             expected, name = line.split()
             if hashlib.sha256((ARTEFACT / name).read_bytes()).hexdigest() != expected:
-                raise SourceError(f"{ARTEFACT / name} is damaged: install demur again")
+                raise SourceError(f"{ARTEFACT / name} is damaged: pip install --force-reinstall demur-smol")
     except OSError as error:
-        raise SourceError(f"the calibrated model's adapter is missing, install demur again: {error}") from None
+        raise SourceError(f"the embedded model's adapter is missing: pip install demur-smol ({error})") from None
     return hashlib.sha256(listed.encode()).hexdigest()
 
 

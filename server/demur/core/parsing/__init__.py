@@ -1,10 +1,11 @@
 """The parsers behind `demur.core.reader`: completion text -> answer, confidence, claims, or why not.
 
 `grammar` knows labels (`labels`, by language; `before_labels`) and `tags` (`templates` has the special tokens), `lexer`
-cuts the text into tokens, `segments` tells final text from thought. `response`, `explicit_risk` and `claims` implement
-the `port` that turns tokens into what a person sees and what was stated: `marks` pairs labelled values, `turns` ends
-where a model goes on after its answer; `objects`, `sentences`, `unlabelled` and `sentence_confidence` find what has no
-label, `values` and `dress` take off what is no part of an answer. `numbers` reads a confidence: `spelling` first, then
+cuts the text into tokens of several `kinds`, `segments` tells final text from thought. `response`, `explicit_risk` and
+`claims` (`open_claim`) implement the `port` that turns tokens into what a person sees and what was stated: `marks`
+collects labelled values and `pairing` pairs them, `turns` ends where a model goes on after its answer; `objects`,
+`sentences`, `unlabelled`, `boxes` and `sentence_confidence` find what has no label, `values` and `dress` take off what
+is no part of an answer. `numbers` reads a confidence: `spelling` first, then
 `scales` and `quantities`.
 """
 

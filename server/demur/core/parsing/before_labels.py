@@ -8,8 +8,8 @@ EMOJI = (
 )
 """For a character class: arrows, signs and pictures, and what joins them."""
 DRESS = ' \t\r\u00a0\u202f\u200b\u200e\u200f\ufeff>#*_`~•./]"-'
-DECOR = f"[{re.escape(DRESS)}]"
-"""What may also stand between the label and its colon: markdown, and a quote or bracket left open."""
+DECOR = f"[{re.escape(DRESS)}{EMOJI}]"
+"""What may also stand between the label and its colon: markdown, an emoji, and a quote or bracket left open."""
 MARKUP = r"</?(?:b|i|u|p|em|strong|div|span|li|h[1-6]|font|mark|small|big)(?:[ ][^<>\n]{0,20})?>"
 ITEM = r"(?:[0-9]{1,2}(?:[.)、]|\ufe0f?\u20e3))"
 """The number of an item of a list."""
@@ -25,6 +25,10 @@ _BEHIND_LEADING = r"[,:;.!…–—-]{0,3}[ \t]{1,3}"
 
 _DRESSED = f"[{re.escape(DRESS)}{EMOJI}]"
 _WRAPPED = rf"{_DRESSED}{{0,16}}+(?:{MARKUP}{_DRESSED}{{0,4}}+){{0,2}}+"
+_TASK = rf"(?:\[x\][ \t]{{1,3}}{_DRESSED}{{0,4}}+)?+"
+"""A task that is ticked: - [x] Answer: 4. One that is not is no answer."""
+_BRACKET = r"(?:\[(?=[^\[\]\n]{1,60}\][*_ \t]{0,4}[:：=]))?+"
+"""[Answer]: 4, but not [Answer: 4]."""
 
 
 def before_labels(to_answer: str, either: str, anything: str) -> str:
@@ -35,9 +39,9 @@ def before_labels(to_answer: str, either: str, anything: str) -> str:
     """
     behind = rf"{_BEHIND_LEADING}{_DRESSED}{{0,4}}+"
     leading = rf"(?:(?P<led>{to_answer}{behind})|{either}{behind})?"
-    return rf"{_WRAPPED}(?:{ITEM}{_WRAPPED})?+(?={anything}){leading}"
+    return rf"{_WRAPPED}(?:{ITEM}{_WRAPPED})?+{_TASK}{_BRACKET}(?={anything}){leading}"
 
 
-WRAPPING = re.compile(rf"{_WRAPPED}(?:{ITEM}{_WRAPPED})?+", re.IGNORECASE)
-BEGINS_WRAPPING = re.compile(r"[0-9]{0,2}\ufe0f?|</?\w{0,8}(?:[ ][^<>\n]{0,20})?", re.ASCII)
+WRAPPING = re.compile(rf"{_WRAPPED}(?:{ITEM}{_WRAPPED})?+{_TASK}\[?+", re.IGNORECASE)
+BEGINS_WRAPPING = re.compile(r"[0-9]{0,2}\ufe0f?|x\]?|</?\w{0,8}(?:[ ][^<>\n]{0,20})?", re.ASCII | re.IGNORECASE)
 BEGINS_BEHIND_LEADING = re.compile(rf"{_BEHIND_LEADING}{_DRESSED}{{0,4}}+|[,:;.!…–—-]{{0,3}}[ \t]{{0,3}}")

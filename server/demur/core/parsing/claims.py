@@ -2,12 +2,13 @@
 
 from demur.core.aggregation import aggregate
 from demur.core.answers import Aggregation, Claim, Completion, ParsedConfidence, ParseMode
-from demur.core.parsing.dress import last_boxed, tidy
-from demur.core.parsing.events import ClaimRead, Delta, Event, Reset, Visible
-from demur.core.parsing.grammar import Kind
+from demur.core.parsing.boxes import last_boxed
+from demur.core.parsing.dress import tidy
+from demur.core.parsing.events import ClaimRead, Event, Reset, Visible
+from demur.core.parsing.kinds import Kind
 from demur.core.parsing.lexer import Token
 from demur.core.parsing.marks import Marks
-from demur.core.parsing.numbers import read_claim_value
+from demur.core.parsing.open_claim import OpenClaim
 from demur.core.parsing.port import ParserSettings
 from demur.core.parsing.values import value_of
 
@@ -31,7 +32,7 @@ class ClaimsReader:
         self._marks = Marks(self._mode)
         self._claims: list[Claim] = []
         self._running = ParsedConfidence("missing")
-        self._open: _OpenClaim | None = None
+        self._open: OpenClaim | None = None
         self._held: list[Token] = []  # from an answer line on: shown only if more of the solution follows
         self._stray = False
         self._over = False  # another question follows the answer: nothing of it is read
@@ -134,10 +135,10 @@ class ClaimsReader:
     # Inside a claim
 
     def _start_claim(self, token: Token) -> list[Event]:
-        self._open = _OpenClaim(token)
+        self._open = OpenClaim(token)
         return self._visible.write("\n") if not self._visible.at_gap else []
 
-    def _in_claim(self, claim: "_OpenClaim", token: Token) -> list[Event]:
+    def _in_claim(self, claim: OpenClaim, token: Token) -> list[Event]:
         if token.kind is Kind.TEXT and claim.explaining:
             claim.explanation.append(token.raw)
             return []
@@ -156,7 +157,7 @@ class ClaimsReader:
             return []
         return claim.step(token.raw, self._visible)
 
-    def _end_claim(self, claim: "_OpenClaim", problem: str | None) -> list[Event]:
+    def _end_claim(self, claim: OpenClaim, problem: str | None) -> list[Event]:
         events = claim.broken_off(self._visible) if claim.explaining else []
         held, after = (claim.held, []) if problem is None else ([], claim.held)
         events += claim.step("".join(token.raw for token in held), self._visible)
@@ -197,57 +198,3 @@ class ClaimsReader:
         if self._mode == "strict" and self._stray:
             problems.append("text_outside_claims")
         return problems
-
-
-class _OpenClaim:
-    """A claim whose closing tag has not come yet."""
-
-    def __init__(self, token: Token) -> None:
-        self.value = token.value
-        self.explaining = token.quoted
-        self.explained = token.quoted
-        self.explanation: list[str] = []
-        self.held: list[Token] = []
-        self._parts: list[str] = []
-        self._start = 0
-
-    def end_explanation(self, token: Token) -> None:
-        self.explaining = False
-        self.value = self.value if token.value is None else token.value
-
-    def step(self, raw: str, visible: Visible) -> list[Event]:
-        """More of the step itself; its span starts at its first character that is no white space."""
-        body = raw if self._parts else raw.lstrip()
-        events = visible.write(raw[: len(raw) - len(body)])
-        if not body:
-            return events
-        if not self._parts:
-            self._start = visible.start()
-        told = visible.write(body)
-        self._parts += [e.text if self._parts else e.text.lstrip() for e in told if isinstance(e, Delta)]
-        return events + told
-
-    def broken_off(self, visible: Visible) -> list[Event]:
-        """The quote never closed: the tag then ends at the first `>`, and what follows is the step."""
-        why, _, step = "".join(self.explanation).partition(">")
-        self.explaining, self.explanation = False, [why]
-        return self.step(step, visible)
-
-    def finish(self, visible: Visible, mode: ParseMode, problem: str | None) -> Claim:
-        text = "".join(self._parts)
-        start = self._start if text else visible.length
-        stated = read_claim_value(self.value, mode)
-        problems = list(stated.problems)
-        if not text:
-            problems.append("empty")
-        if problem is not None:
-            problems.append(problem)
-        if mode == "strict" and not self.explained:
-            problems.append("explanation_missing")
-        return Claim(
-            text=text,
-            span=(start, start + len(text)),
-            confidence=stated.value,
-            explanation="".join(self.explanation).strip(),
-            problems=tuple(problems),
-        )

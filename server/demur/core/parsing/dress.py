@@ -4,19 +4,22 @@ import json
 import re
 
 from demur.core.answers import ParseMode
+from demur.core.parsing.boxes import ends_in_open_box, without_boxes
 from demur.core.parsing.spelling import without_struck
 
 _UNSEEN = "\u200b\u200e\u200f\ufeff"
 """Marks of direction and the like: they stand around words and are none of them."""
-_BOXED = re.compile(r"\\(?:boxed|fbox)\s{0,4}(?=\{)")
-_BOXED_BARE = re.compile(
-    r"\\(?:boxed|fbox)\s{0,4}(-?[0-9](?:[0-9.,]{0,30}[0-9])?(?![\w{])|[A-Z](?=[\s$.]*$))", re.MULTILINE
-)
-"""As TeX takes it: without braces."""
-_BETWEEN_BOXES = re.compile(
-    r"(?:[\s,;&$]|\\(?:[,;:! ()\[\]]|quad|qquad|text\s?\{\s*(?:and|or)\s*\})|\b(?:and|or|und|oder|et|ou|y|o|e)\b){1,40}"
-)
+_PICTURE = "(?:[\U0001f300-\U0001faff\u2705\u2714\u2611\u2728][\ufe0f\u200d\U0001f3fb-\U0001f3ff]{0,3})"
+_TICK = r"(?<=\w)[\u2705\u2714\u2611]\ufe0f?"
+_ARROW = "[\u2192\u21d2\u27a1\u2794]\ufe0f?"
+_PICTURE_AT_START = re.compile(rf"\A(?:{_PICTURE}|{_ARROW}){{1,4}}\s{{1,4}}(?=\w|[-$\\*_`]\S)")
+_PICTURE_AT_END = re.compile(rf"(?:{_TICK}|\s{{1,4}}(?:{_PICTURE}\s{{0,2}}){{1,4}})\Z")
+"""Pictures around an answer. One that is nothing else keeps them, and so does a card with its suit."""
 _BLOCKS = ((re.compile(r"\\\["), re.compile(r"\\\]")), (re.compile(r"\\begin\{"), re.compile(r"\\end\{")))
+BLOCK_CLOSERS = "]}$"
+"""No block over several lines, and no box, ends without one of these."""
+_SEQUENCE = re.compile(r"<s>([^<>\n]{1,60})</s>", re.IGNORECASE)
+"""All of an answer between the tokens that open and close a sequence."""
 _DISPLAY = re.compile(r"\\\[(.*)\\\]|\$\$(.*)\$\$", re.DOTALL)
 _FENCED = re.compile(r"(`{3,}|~{3,})[^\n]*\n(.*?)\n?\s*\1?\s*", re.DOTALL)
 _EMPHASIS = ("**", "__", "*", "_")
@@ -49,12 +52,13 @@ def tidy(answer: str | None, mode: ParseMode, label: str = "") -> str | None:
     if answer.isalnum():
         return answer
     if "~~" in answer or "</" in answer or "\\" in answer:
-        answer = without_struck(answer) if without_struck(answer).strip(" ~*_") else answer
+        rest = without_struck(answer)
+        answer = rest if rest.strip(" ~*_") else _SEQUENCE.sub(r"\1", answer)
     bare = _quoted_in_json(answer.strip().strip(_UNSEEN).strip(), label)
-    bare = _without_loose_ends(bare, label)
+    bare = _without_pictures(_without_loose_ends(bare, label))
     for _ in range(8):
         if (code := in_code(bare)) is not None:
-            return _without_boxes(code) or code
+            return without_boxes(code) or code
         plain = _unwrapped(bare)
         if plain == bare:
             break
@@ -83,29 +87,6 @@ def split_label(label: str) -> tuple[str, str]:
     return own, after
 
 
-def last_boxed(text: str) -> str | None:
-    """What the last \\boxed{...} with balanced braces holds; boxes with nothing but a comma between are a list."""
-    found: list[str] = []
-    start = len(text)
-    for match in reversed(list(_BOXED.finditer(text))[-8:]):
-        end = _closing(text, match.end())
-        if end is None:
-            continue
-        inside = text[match.end() + 1 : end].strip()
-        if found and not _is_list(text[end + 1 : start]):
-            break
-        if inside:
-            found, start = [inside, *found], match.start()
-    if found:
-        return found[0] if len(set(found)) == 1 else ", ".join(found)
-    bare = list(_BOXED_BARE.finditer(text))[-1:]
-    return bare[0][1] if bare else None
-
-
-def _is_list(between: str) -> bool:
-    return _BETWEEN_BOXES.fullmatch(between) is not None and any(c.isalpha() or c in ",;&" for c in between)
-
-
 def is_unfinished(value: str) -> bool:
     r"""Whether a value has opened a block that goes on: `\[`, `$$`, `\begin{...}`, a box."""
     if "\\" not in value and "$$" not in value:
@@ -114,8 +95,7 @@ def is_unfinished(value: str) -> bool:
         return True
     if value.count("$$") % 2:
         return True
-    boxes = list(_BOXED.finditer(value))[-1:]
-    return any(_closing(value, box.end()) is None for box in boxes)
+    return ends_in_open_box(value)
 
 
 def same_words(one: str, other: str) -> bool:
@@ -135,7 +115,7 @@ def _unwrapped(bare: str) -> str:
     display = _DISPLAY.fullmatch(bare)
     if display is not None:
         return (display[1] if display[1] is not None else display[2]).strip()
-    if (boxed := _without_boxes(bare)) is not None:
+    if (boxed := without_boxes(bare)) is not None:
         return boxed
     if (plain := _without_markup(bare)) != bare:
         return plain
@@ -150,6 +130,13 @@ def _unwrapped(bare: str) -> str:
     if bare.endswith((".", "。")) and not bare.endswith("..") and not _ABBREVIATED.search(bare[-12:]):
         return bare[:-1].rstrip()
     return bare
+
+
+def _without_pictures(bare: str) -> str:
+    if bare.isascii():
+        return bare
+    plain = _PICTURE_AT_END.sub("", _PICTURE_AT_START.sub("", bare))
+    return plain if any(map(str.isalnum, plain)) else bare
 
 
 def unwrapped_markup(answer: str) -> str:
@@ -168,25 +155,6 @@ def _without_markup(bare: str) -> str:
     if end is not None and (end[1] is None or f"<{end[1].lower()}" not in plain.lower()):
         plain = plain[: end.start()]
     return plain.strip() or bare
-
-
-def _without_boxes(bare: str) -> str | None:
-    """The content of a box around all of it, or of each of several; None where there is none at the start."""
-    core = bare.strip("$ ").removeprefix("\\(").removesuffix("\\)").strip()
-    first = _BOXED.match(core)
-    if first is None:
-        return None
-    boxes = list(_BOXED.finditer(core))[:16]
-    parts, position = list[str](), 0
-    for box in boxes:
-        end = _closing(core, box.end())
-        if end is None or box.start() < position:
-            continue
-        parts += [core[position : box.start()], core[box.end() + 1 : end].strip()]
-        position = end + 1
-    if len(parts) == 2:
-        return parts[1]
-    return "".join([*parts, core[position:]]).strip() if parts else None
 
 
 def _without_loose_ends(bare: str, label: str) -> str:
@@ -212,14 +180,3 @@ def _quoted_in_json(bare: str, label: str) -> str:
         except ValueError:
             return value[1:-1].strip()
     return value
-
-
-def _closing(text: str, start: int) -> int | None:
-    """Where the brace that opens at `start` closes."""
-    depth = 0
-    for i in range(start, len(text)):
-        if text[i] in "{}" and (i == 0 or text[i - 1] != "\\"):
-            depth += 1 if text[i] == "{" else -1
-            if depth == 0:
-                return i
-    return None

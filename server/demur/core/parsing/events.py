@@ -52,7 +52,8 @@ class Visible:
 
     def __init__(self) -> None:
         self._parts: list[str] = []
-        self._space = ""
+        self._space: list[str] = []  # in pieces: one string that grows would be copied with each of them
+        self._space_length = 0
         self.length = 0
 
     @property
@@ -68,14 +69,20 @@ class Visible:
         """Append; returns what became visible."""
         body = piece.rstrip()
         if not body:
-            self._space += piece
+            if piece:
+                self._space.append(piece)
+                self._space_length += len(piece)
             return []
-        told = self._space + body if self.length else body.lstrip()
-        self._space = piece[len(body) :]
+        told = body if self.length else body.lstrip()
+        if self._space:
+            told = "".join(self._space) + told if self.length else told
+            self._space, self._space_length = [], 0
+        if len(body) < len(piece):
+            self._space, self._space_length = [piece[len(body) :]], len(piece) - len(body)
         self._parts.append(told)
         self.length += len(told)
         return [Delta(told)]
 
     def start(self) -> int:
         """Where the next visible character will stand."""
-        return self.length + (len(self._space) if self.length else 0)
+        return self.length + (self._space_length if self.length else 0)

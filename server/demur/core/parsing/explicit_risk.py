@@ -3,7 +3,7 @@
 import re
 
 from demur.core.answers import Completion
-from demur.core.parsing.grammar import Kind
+from demur.core.parsing.kinds import Kind
 from demur.core.parsing.response import ResponseReader
 
 _IDK = re.compile(r"<?\s*idk\s*>?|i (?:do not|don't|don’t) know", re.IGNORECASE)

@@ -7,7 +7,6 @@ the lexer decide from a short tail what may still grow into a label or a tag.
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from enum import Enum, auto
 from functools import cache
 
 from demur.core.answers import ParseMode
@@ -21,6 +20,7 @@ from demur.core.parsing.before_labels import (
     WRAPPING,
     before_labels,
 )
+from demur.core.parsing.kinds import Kind
 from demur.core.parsing.labels import LABELS as SPOKEN
 from demur.core.parsing.labels import STRICT, Labels
 from demur.core.parsing.tags import (
@@ -33,6 +33,7 @@ from demur.core.parsing.tags import (
     explanation_end,
     optional,
     specials,
+    struck,
     template_beginnings,
     thoughts,
 )
@@ -42,56 +43,6 @@ from demur.core.parsing.tries import any_case, any_of
 LONGEST_LABEL = 360
 LONGEST_TAG = 400
 
-
-class Kind(Enum):
-    """What a piece of output is. Labels stand at the start of a line; what follows them is TEXT."""
-
-    TEXT = auto()
-    ANSWER = auto()
-    CONFIDENCE = auto()
-    SOLUTION = auto()
-    CLAIM_OPEN = auto()
-    EXPLANATION_END = auto()
-    CLAIM_CLOSE = auto()
-    ANSWER_OPEN = auto()
-    ANSWER_CLOSE = auto()
-    CONFIDENCE_OPEN = auto()
-    CONFIDENCE_CLOSE = auto()
-    THINK_OPEN = auto()
-    THINK_CLOSE = auto()
-    SPECIAL = auto()
-    """A chat template's own token, left in by an engine; `value` is its name."""
-    FENCE = auto()
-    """A line of three backticks or tildes: code begins or ends."""
-    TURN = auto()
-    """A line that opens another turn, or the next question, where an answer stands before it."""
-    THOUGHT_SAID = auto()
-    RESPONSE_SAID = auto()
-    """Lines that tell thought from the response in words."""
-    VOID = auto()
-    BREAK = auto()
-    END = auto()
-    """These three are control tokens that `segments` inserts; they stand in no text."""
-
-    __hash__ = object.__hash__  # there is one of each, and they are looked up for every token
-
-
-BEGINS_LINE = frozenset(
-    [
-        *(Kind.THINK_OPEN, Kind.THINK_CLOSE, Kind.SPECIAL, Kind.TURN, Kind.RESPONSE_SAID),
-        *(Kind.ANSWER_CLOSE, Kind.CONFIDENCE_CLOSE),
-    ]
-)
-"""What is written behind these stands at the start of a line."""
-OPEN_ENDED = frozenset({Kind.ANSWER, Kind.CONFIDENCE, Kind.FENCE, Kind.TURN, Kind.RESPONSE_SAID, Kind.THOUGHT_SAID})
-"""Emphasis or space after the colon belongs to these labels, so at the end of what there is they may still grow."""
-QUOTABLE = frozenset(
-    [
-        *(Kind.THINK_OPEN, Kind.THINK_CLOSE, Kind.SPECIAL),
-        *(Kind.ANSWER_OPEN, Kind.ANSWER_CLOSE, Kind.CONFIDENCE_OPEN, Kind.CONFIDENCE_CLOSE),
-    ]
-)
-"""Tags that somebody may also write about; in `code` they are no tags."""
 
 _AFTER = r"[ \t*_`]{0,16}"
 _PERCENT = r"(?:%|％|per ?cent(?:age)?\b|pct\b|prozent\b|pour ?cent(?:age)?\b|porcentaje\b|porcentagem\b)"
@@ -177,7 +128,7 @@ def grammar(has_claims: bool, mode: ParseMode, labels: Labels = SPOKEN) -> Gramm
         tags |= element("ANSWER", "answer") | element("CONFIDENCE", "confidence")
         beginnings += [beginning(f"<{slash}", name) for name in ("answer", "confidence") for slash in ("", "/")]
     if lenient:
-        tags |= thoughts() | specials()
+        tags |= struck() | thoughts() | specials()
         beginnings += template_beginnings()
     if has_claims:
         late = optional(*"value", SPACE, "=", SPACE, PART_OF_VALUE, SPACE, "/") if lenient else ""

@@ -9,8 +9,10 @@ import re
 from typing import NamedTuple
 
 from demur.core.answers import ParseMode
-from demur.core.parsing.grammar import BEGINS_LINE, LONGEST_LABEL, LONGEST_TAG, OPEN_ENDED, QUOTABLE, Kind, grammar
+from demur.core.parsing.grammar import LONGEST_LABEL, LONGEST_TAG, grammar
+from demur.core.parsing.kinds import BEGINS_LINE, OPEN_ENDED, QUOTABLE, Kind
 from demur.core.parsing.labels import LABELS, Labels
+from demur.core.parsing.tags import MAY_BE_STRUCK
 from demur.core.parsing.templates import (
     GLUED,
     GLUED_AT_START,
@@ -67,6 +69,12 @@ class Lexer:
         ):
             kind = _KINDS[match.lastgroup or "SPECIAL"]
             open_ended = match.end() == len(buffer) and not final
+            if kind is Kind.STRUCK:
+                at = match.end()
+                continue
+            if kind is Kind.SPECIAL and not final and self._may_be_struck(buffer, match.start()):
+                limit = match.start()
+                break
             if kind in QUOTABLE and buffer[match.start() - 1] == "`":
                 if open_ended:
                     limit = match.start()
@@ -162,6 +170,9 @@ class Lexer:
                 return above
         line = max(line, position) if self._begins_line else line
         return line if position <= line and self._may_become_label(buffer, line, cut) else cut
+
+    def _may_be_struck(self, buffer: str, start: int) -> bool:
+        return buffer[start - 1] not in "\n>" and MAY_BE_STRUCK.fullmatch(buffer, start) is not None
 
     def _may_become_label(self, buffer: str, line: int, cut: int) -> bool:
         return cut - line <= LONGEST_LABEL and self._grammar.may_become_label(buffer[line:cut])

@@ -1,12 +1,12 @@
 """Answers and confidences that stand behind a label or in an element, collected as the tokens go by."""
 
 import re
-from dataclasses import dataclass, field
 
 from demur.core.answers import ParseMode
-from demur.core.parsing.dress import in_code, is_unfinished, same_words, split_label, tidy
-from demur.core.parsing.grammar import Kind
+from demur.core.parsing.dress import in_code, is_unfinished, split_label, tidy
+from demur.core.parsing.kinds import Kind
 from demur.core.parsing.lexer import Token
+from demur.core.parsing.pairing import Mark, Pairing
 
 _MARKS = {
     Kind.ANSWER: Kind.ANSWER,
@@ -16,74 +16,9 @@ _MARKS = {
 }
 _IN_ELEMENT = (Kind.ANSWER_OPEN, Kind.CONFIDENCE_OPEN)
 _LIKE_TEXT = frozenset({Kind.TEXT, Kind.TURN, Kind.THOUGHT_SAID, Kind.RESPONSE_SAID})
-_ITEM = re.compile(r"[^\w<]{0,16}(?:<\w+>)?[^\w<]{0,4}([0-9]{1,2})(?:[.)、]|\ufe0f?\u20e3)")
 _UNDERLINE = re.compile(r"={3,}|-{3,}")
 _LONGEST_BLOCK = 4000
 """Characters: a display formula or a box that is longer was never closed."""
-
-
-@dataclass(slots=True)
-class Mark:
-    """One labelled value: `kind` is ANSWER or CONFIDENCE, `trail` whether something else follows it."""
-
-    kind: Kind
-    element: bool
-    label: str
-    quoted: bool
-    """Stands in code, in quotes or behind a `>`: read only where nothing else is."""
-    parts: list[str] = field(default_factory=list[str])
-    first_line: int = 0
-    """How many of the parts the first line that says anything has."""
-    open: bool = True
-    fenced: bool = False
-    trail: bool = False
-
-    @property
-    def value(self) -> str:
-        return "".join(self.parts).strip()
-
-    @property
-    def item(self) -> str | None:
-        """The number of the item of a list that its label stands in."""
-        match = None if self.label[:1].isalpha() else _ITEM.match(self.label)
-        return match[1] if match else None
-
-
-@dataclass(slots=True)
-class Pairing:
-    """The last answer and the confidence that was stated for it.
-
-    A confidence belongs to the answer before it, or to the one behind it where an output begins with a confidence; it
-    never passes on to an answer that says something else.
-    """
-
-    answer: Mark | None = None
-    confidence: Mark | None = None
-    _ahead: bool = False
-    _waiting: Mark | None = None  # a confidence whose answer is still to come
-    _listed: bool = False  # answers under several numbers stood there
-
-    def add(self, mark: Mark) -> None:
-        if mark.kind is Kind.CONFIDENCE:
-            self._ahead = self._ahead or (self.answer is None and self.confidence is None)
-            self.confidence = mark
-            self._waiting = mark if self._ahead else None
-            return
-        if self._lists(mark):
-            return
-        if self._waiting is not None:
-            self.confidence, self._waiting = self._waiting, None
-        elif self.answer is not None and not same_words(self.answer.value, mark.value):
-            self.confidence = None
-        self.answer = mark
-
-    def _lists(self, mark: Mark) -> bool:
-        """Several answers under several numbers: none of them is said to be the one."""
-        if mark.item is None:
-            self._listed = False
-        elif self._listed or (self.answer is not None and self.answer.item not in (None, mark.item)):
-            self._listed, self.answer, self.confidence = True, None, None
-        return self._listed
 
 
 class Marks:
@@ -104,7 +39,7 @@ class Marks:
                 self._text(self._last[-1], token.raw)
         elif (kind := _MARKS.get(token.kind)) is not None:
             if self._in_element and self._last[-1].kind is Kind.CONFIDENCE:
-                self._last[-1].parts.clear()  # it was broken off
+                self._last[-1].clear()  # it was broken off
             self._close()
             self._last = [*self._last[-1:], self._begin(kind, token)]
         elif self._last and (token.kind in _LIKE_TEXT or (token.kind is Kind.FENCE and self._in_element)):
@@ -191,36 +126,37 @@ class Marks:
 
     def _text(self, mark: Mark, text: str) -> None:
         if mark.open and mark.fenced:
-            mark.parts.append(text)
-            return None
-        if mark.open and not mark.element:
-            line, newline, rest = text.partition("\n")
-            mark.parts.append(line)
+            mark.write(text)
+            return
+        while mark.open and not mark.element:
+            line, newline, text = text.partition("\n")
+            mark.write(line)
             # Some write the value on the line below its label, or as a block of several; the contract does not.
-            if newline and self._ends(mark):
+            if not newline:
+                break
+            if self._ends(mark):
                 self._close()
-            elif newline:
-                mark.parts.append("\n")
-                return self._text(mark, rest)
-            text = rest
-        elif mark.open:
-            mark.parts.append(text)
+            else:
+                mark.write("\n")
+        if mark.open and mark.element:
+            mark.write(text)
             text = ""
         mark.trail = mark.trail or bool(text.strip())
-        return None
 
     def _ends(self, mark: Mark) -> bool:
         """Whether a value ends at the end of this line."""
-        value = mark.value
         if self._mode == "strict":
             return True
+        if not mark.parts or (mark.first_line and not mark.may_close and mark.length <= _LONGEST_BLOCK):
+            return False  # a look at all of it is spared
+        value = mark.value
         if not value:
             return False
         if value[0] in "=-" and _UNDERLINE.fullmatch(value) and not mark.label.rstrip().endswith((":", "：", "=")):
-            mark.parts.clear()  # of a heading
+            mark.clear()  # of a heading
             return False
         mark.first_line = mark.first_line or len(mark.parts)
-        return mark.kind is Kind.CONFIDENCE or len(value) > _LONGEST_BLOCK or not is_unfinished(value)
+        return mark.kind is Kind.CONFIDENCE or mark.length > _LONGEST_BLOCK or not is_unfinished(value)
 
     def _fence(self) -> None:
         """Code begins or ends. Straight behind a label it is the value."""

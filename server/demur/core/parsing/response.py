@@ -4,9 +4,10 @@ import re
 from functools import cache
 
 from demur.core.answers import Completion, ParseMode
-from demur.core.parsing.dress import last_boxed, same_words, tidy, unwrapped_markup
+from demur.core.parsing.boxes import last_boxed
+from demur.core.parsing.dress import same_words, tidy, unwrapped_markup
 from demur.core.parsing.events import Event, Reset, Visible
-from demur.core.parsing.grammar import Kind
+from demur.core.parsing.kinds import Kind
 from demur.core.parsing.labels import Labels
 from demur.core.parsing.lexer import Token
 from demur.core.parsing.marks import Marks

@@ -6,7 +6,7 @@ that the prompt opened and only `</think>` ends, special tokens that an engine l
 
 from collections.abc import Iterable, Iterator
 
-from demur.core.parsing.grammar import Kind
+from demur.core.parsing.kinds import Kind
 from demur.core.parsing.lexer import Token
 from demur.core.parsing.templates import (
     ASIDES,

@@ -1,6 +1,7 @@
 """Answers in sentences: "the answer is B", 答案是C, and a label amid a line: "That leaves two. Answer: B"."""
 
 import re
+from collections import deque
 from collections.abc import Iterable
 from functools import cache
 
@@ -31,9 +32,8 @@ _ENDINGS = re.compile(r"(?:です|である|となります|だ|になります|
 
 def said_to_be(text: str, labels: Labels = LABELS) -> str | None:
     """What the last sentence of the kind "the answer is B" names, else the last label amid a line."""
-    found = list(_SAID.finditer(text))[-1:]
-    found += list(_other_languages(labels).finditer(text))[-1:]
-    found += list(_amid_a_line(labels).finditer(text))[-1:]
+    forms = (_SAID, _other_languages(labels), _amid_a_line(labels))
+    found = [match for form in forms for match in deque(form.finditer(text), maxlen=1)]
     if not found:
         return None
     return _to_sentence_end(max(found, key=lambda match: match.start(1))[1])

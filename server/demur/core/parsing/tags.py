@@ -1,5 +1,6 @@
 """Tags as regular expressions: of claims, of answers, of thought and of chat templates; and beginnings of them."""
 
+import re
 from collections.abc import Iterable
 
 from demur.core.parsing.templates import ANGLED, ASIDES, BRACKETED, PIPED, THOUGHTS
@@ -8,6 +9,10 @@ from demur.core.parsing.tries import any_of
 SPACE = r"\s{0,8}"
 _VALUE = r"(?:\"[^\"<>\n]{0,64}\"|'[^'<>\n]{0,64}'|[^\s<>\"']{0,64})"
 PART_OF_VALUE = r"(?:\"[^\"<>\n]{0,64}\"?|'[^'<>\n]{0,64}'?|[^\s<>\"']{0,64})"
+
+_STRUCK_WORDS = r"[^<>\[\]\n]"
+MAY_BE_STRUCK = re.compile(rf"<s>{_STRUCK_WORDS}{{0,60}}(?:<(?:/s?)?)?", re.IGNORECASE)
+"""The beginning of one."""
 
 
 def claim_tags() -> dict[str, str]:
@@ -37,6 +42,11 @@ def thoughts() -> dict[str, str]:
 def specials() -> dict[str, str]:
     piped = rf"[|｜]{any_of(_spelled(PIPED))}[|｜]>"
     return {"SPECIAL": rf"(?:{piped}|{any_of(ANGLED)}>|{any_of(BRACKETED)}\])"}
+
+
+def struck() -> dict[str, str]:
+    """`<s>Paris</s>` amid a line strikes words out; at the start of one, `<s>` is the token that opens a sequence."""
+    return {"STRUCK": rf"(?<![\n>]<)s>{_STRUCK_WORDS}{{1,60}}</s>"}
 
 
 def _spelled(names: Iterable[str]) -> set[str]:

@@ -3,8 +3,8 @@
 import re
 from typing import Protocol
 
-from demur.core.parsing.dress import last_boxed
-from demur.core.parsing.grammar import Kind
+from demur.core.parsing.boxes import last_boxed
+from demur.core.parsing.kinds import Kind
 from demur.core.parsing.labels import Labels
 from demur.core.parsing.lexer import Token
 from demur.core.parsing.marks import Marks

@@ -1,0 +1,1 @@
+"""The parts of `python -m bench guarantee`: cells of its tables, simulated populations, MMLU-Pro."""
