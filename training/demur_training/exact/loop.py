@@ -18,7 +18,8 @@ from demur_training.exact.expected_reward import Endings
 from demur_training.exact.sampling import Sampler, ScoredSample
 from demur_training.rewards import REWARD_RULES, Outcome
 from demur_training.run import checkpoints, retention
-from demur_training.run.training_metrics import CollapseAlarm, RunLog, one_line, summarise
+from demur_training.run.alarms import Alarms
+from demur_training.run.training_metrics import RunLog, one_line, summarise
 
 
 class Objective:
@@ -75,7 +76,7 @@ class Loop:
         self.total = total_steps(config, len(self._train))
         self._tokenizer = base_model.load_tokenizer(config.actor_rollout_ref.model.path)
         self.step = self._restore()
-        self._log, self._alarm = RunLog(self._run / "metrics.jsonl"), CollapseAlarm(**config.demur.collapse)
+        self._log, self._alarms = RunLog(self._run / "metrics.jsonl"), Alarms(config.demur.alarms)
         self._log.rewind(self.step)
         endings = Endings.of(self._encode, self._tokenizer.eos_token_id)
         rule = recipes.reward_settings(config)["rule"]
@@ -87,7 +88,7 @@ class Loop:
         rollout, trainer = self._config.actor_rollout_ref.rollout, self._config.trainer
         groups = self._sampler.draw(self._batch(step), rollout.n, rollout.temperature, rollout.top_p)
         norm = self._update(groups, step)
-        outputs = [sample.reward for group in groups for sample in group]
+        outputs = [{**sample.reward, "question": i} for i, group in enumerate(groups) for sample in group]
         summary = summarise(outputs)
         mean = sum(sample.score for group in groups for sample in group) / len(outputs)
         figures = {"critic/score/mean": mean, "actor/grad_norm": norm}
@@ -96,8 +97,7 @@ class Loop:
             figures |= self._validate()
         self._log.append(step, figures)
         tqdm.write(one_line(step, self.total, figures))
-        warning = self._alarm.check(summary)
-        if warning:
+        for warning in self._alarms.check(summary):
             tqdm.write(f"WARNING: {warning}")
         if due(step, trainer.save_freq, self.total):
             self._save(step)
