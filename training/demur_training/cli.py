@@ -197,6 +197,19 @@ def curves(
     typer.echo(to)
 
 
+@app.command("report")
+def write_report(
+    run: Annotated[Path, typer.Argument(help="The folder of a run, finished or not.")],
+    to: Annotated[Path | None, typer.Option(help="The page; else report.html in the folder.")] = None,
+) -> None:
+    """Write one page about a run: curves, reliability by step, and outputs to look at."""
+    from demur_training.run import report
+
+    path = to or run / "report.html"
+    report.write(run, path)
+    typer.echo(path)
+
+
 @app.command("recipes")
 def list_recipes() -> None:
     """List the recipes and what each is."""
