@@ -10,6 +10,9 @@ extras_of() {
 }
 SETS="dev training-cpu cpu gpu gpu-ray training-gpu"
 
+builds_flash_attn() { [ "$1" = training-gpu ]; }
+SDPA="+actor_rollout_ref.model.override_config.attn_implementation=sdpa +critic.model.override_config.attn_implementation=sdpa"
+
 on_cpu() { case $1 in *gpu*) return 1 ;; esac; }
 
 # torch has to be its "+cpu" build there, which the usual registry does not carry: it comes from pip's configured

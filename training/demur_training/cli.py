@@ -1,5 +1,6 @@
 """`demur-train`: from questions to a calibrated model that `demur serve` loads."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
@@ -15,7 +16,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-Scale = Annotated[str, typer.Option(help="The machine: 4x8 or 1x8 (nodes x GPUs), or cpu-smoke.")]
+Scale = Annotated[str, typer.Option(help="The machine: 4x8 or 1x8 (nodes x GPUs), gpu-smoke or cpu-smoke.")]
 Overrides = Annotated[list[str] | None, typer.Argument(help="verl's keys, as in trainer.total_epochs=2.")]
 
 
@@ -40,6 +41,29 @@ def run(
         typer.echo(OmegaConf.to_yaml(config, resolve=False))
         return
     launch.run(config)
+
+
+@app.command()
+def rehearse(
+    recipe: Annotated[str, typer.Argument(help="The recipe that is to run.")],
+    overrides: Overrides = None,
+    scale: Scale = "4x8",
+    model: Annotated[str | None, typer.Option(help="Base model: a folder or a hub id.")] = None,
+    data: Annotated[Path | None, typer.Option(help="Folder with train.parquet and val.parquet.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder of the run; the rehearsal has one inside it.")] = None,
+) -> None:
+    """Make the longest step that a run can have, and say what it took: does everything fit, and how long is a run?
+
+    Give it the arguments of the run. The longest prompts are asked, and every output runs to its limit.
+    """
+    from demur_training import recipes
+    from demur_training.run import launch, rehearsal
+
+    config = recipes.compose(recipe, scale, [*_paths(model, data, out), *(overrides or [])])
+    rehearsed = rehearsal.prepare(config)
+    launch.run(rehearsed)
+    for sentence in rehearsal.outcome(config, rehearsed).sentences():
+        typer.echo(sentence)
 
 
 @app.command("data")
@@ -116,13 +140,28 @@ def doctor(
 @app.command("e2e-smoke")
 def e2e_smoke(
     folder: Annotated[Path, typer.Argument(help="Where everything goes; made if it is not there.")],
+    scale: Annotated[str, typer.Option(help="cpu-smoke, or gpu-smoke for one GPU.")] = "cpu-smoke",
+    serving_python: Annotated[
+        Path | None,
+        typer.Option(help="Python of an environment that can serve; with gpu-smoke serving is left out without it."),
+    ] = None,
 ) -> None:
-    """End-to-end smoke test on a CPU: train a tiny model, kill and resume the run, export, serve and evaluate it."""
-    from demur_training.smoke.end_to_end import EndToEndSmoke, report
+    """End-to-end smoke test: train a tiny model, kill and resume the run, export, serve and evaluate it.
+
+    One line for each thing that has to hold, and a verdict; the exit status is 1 where something does not.
+    """
+    from demur_training.smoke import verdict
+    from demur_training.smoke.end_to_end import EndToEndSmoke
 
     folder.mkdir(parents=True, exist_ok=True)
-    for line in report(EndToEndSmoke(folder.absolute())):
-        typer.echo(line)
+    smoke = EndToEndSmoke(folder.absolute(), scale=scale, serving_python=str(serving_python or sys.executable))
+    checks = []
+    for check in verdict.run(smoke, serve=scale == "cpu-smoke" or serving_python is not None):
+        typer.echo(check.line())
+        checks.append(check)
+    typer.echo(verdict.summary(checks))
+    if not all(check.held for check in checks):
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -156,6 +195,19 @@ def curves(
 
     curves.draw({run.name: run for run in runs}, figure or ["critic/score/mean"], to, level)
     typer.echo(to)
+
+
+@app.command("report")
+def write_report(
+    run: Annotated[Path, typer.Argument(help="The folder of a run, finished or not.")],
+    to: Annotated[Path | None, typer.Option(help="The page; else report.html in the folder.")] = None,
+) -> None:
+    """Write one page about a run: curves, reliability by step, and outputs to look at."""
+    from demur_training.run import report
+
+    path = to or run / "report.html"
+    report.write(run, path)
+    typer.echo(path)
 
 
 @app.command("recipes")

@@ -1,6 +1,7 @@
 """Recipes: small YAML files over verl's own configuration, composed, checked and changed by `key=value`.
 
-Layers, later ones win: verl's defaults, `shared/verl.yaml`, `shared/paper.yaml`, the recipe, the scale, the user.
+Layers, later ones win: verl's defaults, `shared/verl.yaml`, `shared/paper.yaml`, the recipe, `shared/smoke.yaml` under
+a scale named `...-smoke`, the scale, the user.
 """
 
 import copy
@@ -17,6 +18,8 @@ from yaml import YAMLError
 from demur_training.errors import RecipeError
 
 SHARED = ("verl", "paper")
+SMOKE = "-smoke"
+"""How the name of a scale ends that trains a tiny model."""
 
 UNREAD: Mapping[str, str | None] = {
     "actor_rollout_ref.actor.grad_clip": "actor_rollout_ref.actor.optim.clip_grad",
@@ -71,7 +74,8 @@ def compose(recipe: str, scale: str = "4x8", overrides: Sequence[str] = ()) -> D
     _known("scale", scale, scales())
     config = copy.deepcopy(verl_defaults())
     OmegaConf.set_struct(config, False)
-    layers = [*(f"shared/{name}" for name in SHARED), recipe, f"scales/{scale}"]
+    sizes = ["shared/smoke"] if scale.endswith(SMOKE) else []
+    layers = [*(f"shared/{name}" for name in SHARED), recipe, *sizes, f"scales/{scale}"]
     for layer in layers:
         config.merge_with(OmegaConf.load(folder() / f"{layer}.yaml"))
     config.demur.recipe = recipe

@@ -4,8 +4,10 @@ from pathlib import Path
 import pytest
 
 from demur_training import recipes
-from demur_training.checks import doctor, resource_estimate
-from demur_training.checks.doctor import Device
+from demur_training.checks import attention, doctor, machine, resource_estimate
+from demur_training.checks.machine import Device, Driver
+from demur_training.errors import EnvironmentProblem
+from demur_training.versions import installed
 
 QWEN3_4B = {
     "hidden_size": 2560,
@@ -152,7 +154,7 @@ def test_host_memory_that_is_not_there_is_what_is_missing() -> None:
     assert doctor.host(config, SHAPE, 256.0).verdict == "ok"
     short = doctor.host(config, SHAPE, 64.0)
     assert (short.verdict, "120 GiB" in short.what) == ("missing", True)
-    assert 0 < doctor.host_memory_gib() < 2**20
+    assert 0 < machine.host_memory_gib() < 2**20
 
 
 def test_the_page_says_the_host_memory_that_the_code_computes() -> None:
@@ -162,3 +164,65 @@ def test_the_page_says_the_host_memory_that_the_code_computes() -> None:
     both = resource_estimate.host_gib(SHAPE, dataclasses.replace(workload, offloaded=24))
     assert f"{plain:.0f} GiB on a node of 8 GPUs" in page
     assert f"{both - plain:.0f} GiB on one node, for both models" in page
+
+
+def test_flash_attention_is_asked_for_where_a_run_trains_with_it() -> None:
+    assert installed("flash-attn") is None
+    with pytest.raises(EnvironmentProblem, match="attn_implementation=sdpa"):
+        attention.require(recipes.compose("confidence-brier", "1x8"))
+    instead = recipes.compose("confidence-brier", "1x8", attention.INSTEAD.split())
+    assert set(attention.implementations(instead)) == {"sdpa"}
+    attention.require(instead)
+    actor_only = attention.INSTEAD.split()[:1]
+    attention.require(recipes.compose("confidence-ce", "1x8", actor_only))  # no critic
+    with pytest.raises(EnvironmentProblem):
+        attention.require(recipes.compose("confidence-brier", "1x8", actor_only))
+    said = [finding.what for finding in doctor.packages(recipes.compose("ppo", "1x8")) if finding.verdict == "missing"]
+    assert any("scripts/setup training-gpu" in what for what in said)
+
+
+def test_packed_sequences_do_not_see_each_other_without_flash_attention() -> None:
+    import torch
+    from transformers import Qwen3Config, Qwen3ForCausalLM
+
+    torch.manual_seed(0)
+    shape = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "vocab_size": 64}
+    heads = {"num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 16}
+    model = Qwen3ForCausalLM._from_config(Qwen3Config(**shape, **heads), attn_implementation="sdpa").eval()
+    one, other = torch.randint(0, 64, (1, 9)), torch.randint(0, 64, (1, 7))
+    positions = torch.cat([torch.arange(9), torch.arange(7)])[None]
+    with torch.no_grad():
+        packed = model(
+            input_ids=torch.cat([one, other], 1), position_ids=positions, attention_mask=None, use_cache=False
+        ).logits[0]
+        alone = torch.cat([model(input_ids=one).logits[0], model(input_ids=other).logits[0]])
+    assert torch.allclose(packed, alone, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("driver", "verdict", "fix"),
+    [
+        (Driver("580.159.04", "13.0", True), "ok", "driver 580.159.04, torch for CUDA 13.0"),
+        (Driver("580.159.04", None, False), "missing", "scripts/setup training-gpu"),
+        (Driver(None, "13.0", False), "missing", "--gpus all"),
+        (Driver("470.1", "13.0", False), "missing", "cannot use driver 470.1"),
+    ],
+)
+def test_a_driver_that_torch_cannot_use_comes_with_the_fix(driver: Driver, verdict: str, fix: str) -> None:
+    finding = doctor.drives(driver)
+    assert (finding.verdict, fix in finding.what) == (verdict, True), finding
+
+
+def test_the_driver_is_read_from_the_kernels_file(tmp_path: Path) -> None:
+    lines = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release Build\nGCC version: 13\n"
+    (tmp_path / "version").write_text(lines)
+    assert machine.driver(tmp_path / "version").version == "580.95.05"
+    assert machine.driver(tmp_path / "none").version is None
+
+
+def test_a_container_without_shared_memory_comes_with_the_fix(tmp_path: Path) -> None:
+    assert doctor.shares(0.0625).verdict == "missing"
+    assert "--shm-size" in doctor.shares(0.0625).what
+    assert doctor.shares(64).verdict == "ok"
+    assert machine.shared_memory_gib(tmp_path) > 0
+    assert machine.shared_memory_gib(tmp_path / "none") == 0

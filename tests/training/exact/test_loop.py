@@ -12,7 +12,7 @@ from demur_training.exact.expected_reward import LABEL, Endings, log_probs
 from demur_training.exact.loop import Objective, due, total_steps, train
 from demur_training.exact.sampling import ScoredSample, label_end
 from demur_training.rewards import Reward
-from demur_training.run import checkpoints, retention
+from demur_training.run import checkpoints, retention, validation_outputs
 from demur_training.run.training_metrics import read_log
 
 
@@ -103,6 +103,9 @@ def test_a_run_logs_validates_saves_and_goes_on(config: DictConfig, tmp_path: Pa
     assert [row["step"] for row in rows] == [1, 2]
     assert any(key.startswith("val-calibration/sums/") for key in rows[1])
     assert retention.best(tmp_path / "run") == 2
+    outputs = validation_outputs.read(tmp_path / "run", 2)
+    assert outputs[0].prompt
+    assert sum(one.score for one in outputs) / len(outputs) == pytest.approx(rows[1]["val-core/sums/reward/mean@1"])
     config.trainer.total_training_steps = 3
     config.trainer.max_actor_ckpt_to_keep = 1
     log.write_text(log.read_text().replace("val-core", "unknown"))  # so that the newest is the best

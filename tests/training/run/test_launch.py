@@ -4,7 +4,6 @@ import re
 import shlex
 import subprocess
 import sys
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from typer.testing import CliRunner
 
 from commands import commands
 from demur_training import cli, recipes
+from demur_training.checks import attention
 
 ROOT = Path(__file__).parents[3]
 DEPLOY = ROOT / "deploy" / "training"
@@ -134,12 +134,23 @@ def test_a_slurm_job_whose_node_does_not_come_gives_up(
     assert not any(line.startswith("demur-train") for line in called)
 
 
-def test_the_image_has_what_building_without_isolation_needs() -> None:
+def test_the_image_is_made_by_the_script_that_a_checkout_uses() -> None:
     image = (DEPLOY / "Dockerfile").read_text()
-    first = re.search(r"RUN uv pip install (.*?)&&", image, re.DOTALL)
-    assert first is not None
-    assert "--no-build-isolation" in image
-    for requirement in tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]:
-        assert f'"{requirement}"' in first[1]
-    assert {"setuptools", "wheel", "packaging", "ninja", "psutil"} <= set(first[1].split())  # flash-attn's setup.py
+    pinned, whole = (image.index(f"RUN scripts/setup training-gpu python3.12{last}") for last in (" pinned\n", "\n"))
+    assert pinned < image.index("COPY server server") < whole  # a change of the source builds no flash-attn
     assert " wget " in image  # KubeRay's probes call it
+
+
+def test_what_flash_attention_is_built_with_is_pinned() -> None:
+    names = (ROOT / "requirements" / "build-flash-attn.in").read_text().splitlines()
+    pins = (ROOT / "requirements" / "training-gpu.txt").read_text()
+    for name in names:
+        assert name.startswith("#") or re.search(rf"^{name}==", pins, re.MULTILINE), name
+    assert not re.search("^flash-attn==", pins, re.MULTILINE)  # it comes after the torch it is built with
+    own = (ROOT / "requirements" / "flash-attn.txt").read_text()
+    assert re.search(r"^flash-attn==[\d.]+ \\\n    --hash=sha256:[0-9a-f]{64}$", own, re.MULTILINE)
+
+
+def test_the_script_says_how_to_train_without_flash_attention() -> None:
+    sets = (ROOT / "requirements" / "sets.sh").read_text()
+    assert f'SDPA="{attention.INSTEAD}"' in sets

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from demur_training.run.training_metrics import CollapseAlarm, RunLog, one_line, read_log, summarise
+from demur_training.run.training_metrics import RunLog, one_line, read_log, summarise
 
 
 def output(confidence: float | None, valid: bool, **more: float) -> dict[str, float | None]:
@@ -37,20 +37,14 @@ def test_undefined_figures_are_left_out() -> None:
     assert summarise([]) == {}
 
 
-def test_the_alarm_rings_once_when_confidence_has_collapsed() -> None:
-    alarm = CollapseAlarm(spread=0.02, patience=3)
-    flat = {"confidence_spread": 0.01, "confidence": 0.9, "accuracy": 0.4}
-    rings = [alarm.check(flat) for _ in range(5)]
-    assert [bool(ring) for ring in rings] == [False, False, True, False, False]
-    assert "0.90 to everything" in str(rings[2])
+def test_questions_whose_samples_all_earn_the_same_are_counted() -> None:
+    def sample(question: str, score: float) -> dict[str, object]:
+        return {**output(0.5, True), "question": question, "score": score}
 
-
-def test_the_alarm_forgets_when_confidences_differ_again() -> None:
-    alarm = CollapseAlarm(spread=0.02, patience=2)
-    flat, varied = ({"confidence_spread": s, "confidence": 0.9, "accuracy": 0.4} for s in (0.0, 0.3))
-    assert [alarm.check(s) is None for s in (flat, varied, flat)] == [True, True, True]
-    assert alarm.check({"accuracy": 0.4}) is None
-    assert alarm.check(flat) is None
+    alike = [sample("a", 0.75), sample("a", 0.75), sample("b", 0.75), sample("b", -1.0)]
+    assert summarise(alike)["groups_alike"] == 0.5
+    assert "groups_alike" not in summarise([sample("a", 0.75), sample("b", 0.75)])  # one sample each says nothing
+    assert "groups_alike" not in summarise([output(0.5, True)])
 
 
 def test_the_log_survives_a_kill_and_forgets_steps_done_again(tmp_path: Path) -> None:

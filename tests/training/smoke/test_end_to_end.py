@@ -4,36 +4,24 @@ from pathlib import Path
 
 import pytest
 
-from demur_training.run.training_metrics import read_log
-from demur_training.smoke import toy_task
+from demur_training.smoke import verdict
 from demur_training.smoke.end_to_end import EndToEndSmoke, Sizes, change
+from demur_training.smoke.verdict import Check
 
 
 @pytest.mark.training
 @pytest.mark.timeout(3600)
 def test_a_tiny_model_learns_what_it_knows(tmp_path: Path) -> None:
-    smoke = EndToEndSmoke(tmp_path)
-    smoke.prepare()
+    checks = list(verdict.run(EndToEndSmoke(tmp_path)))
+    assert len(checks) == 10
+    assert not [check.line() for check in checks if not check.held]
 
-    reward = smoke.train()
-    assert reward.rose, reward
-    assert smoke.change("brier", "critic/vf_loss").z < -3
-    steps = [row["step"] for row in read_log(tmp_path / "brier" / "metrics.jsonl")]
-    assert steps[-36:] == list(range(1, 37))  # killed at 14, resumed from 10, every step logged once
 
-    loss = smoke.train_critic()
-    assert loss.last < loss.first, loss
-
-    positions = smoke.study_critic_position()
-    assert positions.chosen < 0.8 * positions.constant, positions  # not the last token's: nothing trains that
-
-    before, after = smoke.evaluate("base"), smoke.evaluate("model")
-    assert after["n"] == smoke.sizes.test
-    assert after["brier"]["high"] < before["brier"]["low"]
-    assert after["smece"]["value"] < before["smece"]["value"]
-    assert (
-        after["accuracy"]["low"] < sum(1 / n for n in toy_task.SIDES) / len(toy_task.SIDES) < after["accuracy"]["high"]
-    )
+def test_the_verdict_names_what_failed() -> None:
+    good, bad = Check("rewards rise", True, "0.1 -> 0.3"), Check("a kill is survived", False, "12 steps logged")
+    assert verdict.summary([good]) == "PASSED: all 1 checks"
+    assert verdict.summary([good, bad]) == "FAILED: a kill is survived"
+    assert bad.line().startswith("FAILED")
 
 
 def test_learning_is_told_from_noise() -> None:
@@ -42,6 +30,8 @@ def test_learning_is_told_from_noise() -> None:
     assert change(rising).rose
     assert not change(level).rose
     assert not change([0.3] * 40).rose
+    assert change([1 - value for value in rising]).fell
+    assert not change(rising).fell
     assert change(rising).first < change(rising).last
 
 

