@@ -152,6 +152,39 @@ def visit(browse: Callable[..., Visit], serve: Callable[..., tuple[str, Scripted
     return serve_and_open
 
 
+RENDER = """async ([text, method]) => {
+  const { loadLibraries } = await import('/js/libraries.js');
+  const { Prose } = await import('/js/prose.js');
+  await loadLibraries();
+  const place = document.createElement('div');
+  place.className = 'untrusted';
+  document.body.append(place);
+  new Prose()[method](place, text);
+  const html = place.innerHTML;
+  place.remove();
+  return html;
+}"""
+
+
+@pytest.fixture(scope="module")
+def still(browser: Browser) -> Iterator[Page]:
+    """One page for all tests of a file that only call the page's modules."""
+    engine = ScriptedEngine({})
+    with serving(create_app(engine, Manifest(name="demur-test"), Settings())) as url:
+        visited = Visit(browser.new_page(), url, engine)
+        _watch(visited)
+        visited.page.goto(url)
+        yield visited.page
+        visited.page.close()
+        assert visited.errors + visited.foreign() == []
+
+
+@pytest.fixture
+def render(still: Page) -> Callable[..., str]:
+    """render(text): the HTML that a model's text becomes."""
+    return lambda text, method="write": still.evaluate(RENDER, [text, method])
+
+
 def _watch(visited: Visit) -> None:
     visited.page.on("request", lambda request: visited.requests.append(request))
     visited.page.on("pageerror", lambda error: visited.errors.append(str(error)))

@@ -1,12 +1,11 @@
 // The page: a form, a slider, and below them the answer. This file connects them and holds what they share.
 
 import { AnswerView } from "./answer.js";
-import { convertFormulas } from "./api.js";
 import { Composer } from "./composer.js";
 import { isBelow, lowest } from "./decide.js";
 import { find, oncePerFrame, setText } from "./dom.js";
 import { showExample } from "./example.js";
-import { Maths } from "./mathml.js";
+import { loadLibraries } from "./libraries.js";
 import { Prose } from "./prose.js";
 import { retryButton } from "./retry.js";
 import { Ruler } from "./ruler.js";
@@ -17,7 +16,7 @@ import { count, failureWords, headline, spoken } from "./words.js";
 const WITHHELD = "This server keeps withheld text to itself, so this answer can only be held to more.";
 
 class Page {
-  #prose = new Prose(new Maths(convertFormulas));
+  #prose = new Prose();
   #ruler = new Ruler({ onMove: () => this.#moved(), askAgain: (t) => this.#askAgain(t) });
   #composer = new Composer({ onAsk: () => this.#ask(), onStop: () => this.#run.stop(), onEdit: () => this.#edited() });
   #answer = new AnswerView(find("result"), this.#prose, {
@@ -81,6 +80,7 @@ class Page {
     this.#composer.state = "asking";
     this.#announce("Asking.");
     this.#progress();
+    loadLibraries();
     run.start();
   }
 

@@ -108,7 +108,7 @@ class Row {
     const reasonId = `reason-${++made}`;
     this.#confidence = claim.confidence;
     this.text = textBox();
-    this.why = el("p", { class: "why untrusted", dir: "auto" });
+    this.why = el("div", { class: "why untrusted", dir: "auto" });
     this.button = el(
       "button",
       { type: "button", class: "sure", "aria-controls": reasonId },

@@ -9,8 +9,6 @@ from pathlib import Path
 from fastapi import FastAPI, Request, Response
 from starlette.staticfiles import StaticFiles
 
-from demur.api import maths
-
 _PACKAGED = Path(__file__).parents[1] / "web"
 _CHECKOUT = Path(__file__).parents[3] / "clients" / "web"
 
@@ -20,6 +18,7 @@ CONTENT_SECURITY_POLICY = "; ".join(
         "script-src 'self'",
         "style-src 'self'",
         "img-src 'self'",
+        "font-src 'self'",
         "connect-src 'self'",
         "base-uri 'none'",
         "form-action 'none'",
@@ -48,7 +47,6 @@ def add_page(app: FastAPI, folder: Path) -> None:
     files = StaticFiles(directory=folder)
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
         _add_file(app, files, file.relative_to(folder).as_posix())
-    app.include_router(maths.make_router())
 
 
 def _add_file(app: FastAPI, files: StaticFiles, name: str) -> None:
