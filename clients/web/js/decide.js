@@ -5,7 +5,7 @@
  * {refused: "withheld"} when it would be answered with text that never came.
  */
 export function redecide(reply, t) {
-  if (reply.contract === "explicit_risk") return { refused: "explicit_risk" };
+  if (isToldRisk(reply)) return { refused: "explicit_risk" };
   const content = contentOf(reply, t);
   const reason = reasonAt(reply, content, t);
   if (reason !== null) return abstaining(reply, t, reason, content);
@@ -17,6 +17,9 @@ export function redecide(reply, t) {
 export function lowest(reply) {
   return redecide(reply, 0).refused === "withheld" ? reply.risk_threshold : 0;
 }
+
+/** Whether the model itself weighed the risk, so that there is no number to hold against a threshold. */
+export const isToldRisk = (reply) => reply.confidence_source === "none";
 
 export const isBelow = (confidence, t) => confidence === null || confidence < t;
 

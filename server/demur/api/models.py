@@ -13,12 +13,22 @@ from demur.answering.resolve import default_threshold
 from demur.api.auth import KeyedRoute
 from demur.api.context import Shared
 from demur.api.openapi import errors
-from demur.core.answers import Aggregation
+from demur.core.answers import Aggregation, Granularity
+from demur.core.contracts import CONTRACTS
 from demur.manifest import Manifest
+from demur.measured import Example, Measured
 from demur.prompts import prompt_hash
 from demur.settings import Settings
 
 router = APIRouter(tags=["models"], route_class=KeyedRoute)
+
+
+class ContractCard(BaseModel):
+    """How a contract can be asked and what it gives, for clients that offer the choice."""
+
+    granularities: list[Granularity] = Field(description="What can be decided, the default first.")
+    states_confidence: bool = Field(description="Whether an answer has a probability, which a threshold can move.")
+    states_threshold: bool = Field(description="Whether the model is told the threshold.")
 
 
 class ModelCard(BaseModel):
@@ -38,7 +48,10 @@ class ModelCard(BaseModel):
     recipe: str | None = Field(description="What the model was trained with.")
     base: str | None = Field(description="What it was trained from.")
     prompts: dict[str, str] = Field(description="Hash of the prompt's wording under each contract.")
-    fingerprint: str = Field(description="Hash of the model's manifest, the metrics in it aside.")
+    fingerprint: str = Field(description="Hash of the model's manifest, what was measured aside.")
+    contract_cards: dict[str, ContractCard] = Field(description="What each contract can be asked for.")
+    examples: list[Example] = Field(description="Questions that show what the model does.")
+    measured: dict[str, Measured] = Field(description="By contract: how far the confidences were found to be true.")
 
 
 class Model(BaseModel):
@@ -83,11 +96,24 @@ def _describe(answerer: Answerer, settings: Settings) -> Model:
         base=manifest.base,
         prompts={contract: prompt_hash(contract, manifest.domain) for contract in manifest.contracts},
         fingerprint=_fingerprint(manifest),
+        contract_cards={contract: _contract_card(contract) for contract in manifest.contracts},
+        examples=list(manifest.examples),
+        measured=dict(manifest.measured),
     )
     return Model(id=manifest.name, demur=card)
 
 
+def _contract_card(name: str) -> ContractCard:
+    contract = CONTRACTS[name]
+    granularities: list[Granularity] = ["claims", "response"] if contract.has_claims else ["response"]
+    return ContractCard(
+        granularities=granularities,
+        states_confidence=contract.states_confidence,
+        states_threshold=contract.states_threshold,
+    )
+
+
 def _fingerprint(manifest: Manifest) -> str:
-    """Twelve hex digits. The metrics are left out: they are often filled in by the very evaluation that asks."""
-    told = json.dumps(manifest.model_dump(mode="json", exclude={"metrics"}), sort_keys=True)
+    """Twelve hex digits. What was measured is left out: it is often filled in by the very evaluation that asks."""
+    told = json.dumps(manifest.model_dump(mode="json", exclude={"metrics", "examples", "measured"}), sort_keys=True)
     return hashlib.sha256(told.encode()).hexdigest()[:12]
