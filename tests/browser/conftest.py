@@ -105,7 +105,7 @@ def serve() -> Iterator[Callable[..., tuple[str, ScriptedEngine]]]:
             **settings: Any,
         ) -> tuple[str, ScriptedEngine]:
             engine = source if isinstance(source, ScriptedEngine) else ScriptedEngine(source)
-            model = {"name": "demur-test", "calibrated": True, "contracts": ["response", "claims", "explicit_risk"]}
+            model = {"name": "demur-test", "calibrated": True, "contracts": ["claims", "response", "explicit_risk"]}
             app = create_app(
                 engine, Manifest.model_validate(model | (manifest or {})), Settings(**settings), critic=critic
             )
@@ -124,6 +124,7 @@ def browse(browser: Browser) -> Iterator[Callable[..., Visit]]:
 
     def open_page(url: str, *, context: dict[str, Any] | None = None, wait: bool = True, **known: Any) -> Visit:
         opened = browser.new_context(**({"viewport": DESKTOP} | (context or {})))
+        opened.set_default_timeout(8_000)  # TEMP
         visited = Visit(opened.new_page(), url, **known)
         visits.append((visited, opened))
         _watch(visited)
