@@ -11,11 +11,11 @@ import httpx
 import pytest
 
 from demur import prompts
-from demur.answering.confidence import SOURCES, FinishedSample, Score, ScoringServices
+from demur.answering.confidence import SOURCES, FinishedSample, Needs, Score, ScoringServices, Signal
 from demur.answering.params import RequestParams
 from demur.api.app import create_app
 from demur.core import parsing
-from demur.core.answers import Completion, ParsedConfidence
+from demur.core.answers import Completion
 from demur.core.contracts import CONTRACTS, Contract
 from demur.core.parsing.lexer import Token
 from demur.core.reader import detect_contract, read
@@ -61,18 +61,22 @@ class Brevity:
     """Short outputs are surer."""
 
     per_claim = False
+    votes = True
+
+    def needs(self, services: ScoringServices) -> Needs:
+        return Needs()
 
     def unavailable(self, services: ScoringServices) -> str | None:
         return None if isinstance(services.engine, ScriptedEngine) else "only a scripted engine is ever brief"
 
-    def refusal(self, params: RequestParams) -> str | None:
+    def refusal(self, params: RequestParams, services: ScoringServices) -> str | None:
         return "brevity is the soul of one sample" if params.samples > 1 else None
 
     def scorer(self, services: ScoringServices) -> "Brevity":
         return self
 
     async def score(self, sample: FinishedSample) -> Score:
-        return Score(ParsedConfidence("value", 1 / len(sample.text.split())))
+        return Score(Signal(1 / len(sample.text.split())))
 
 
 @pytest.fixture
@@ -99,15 +103,15 @@ def test_a_confidence_source_is_listed_and_documented_and_may_refuse() -> None:
     assert refused.json()["error"]["param"] == "confidence_source"
     assert "one sample" in refused.json()["error"]["message"]
     model = asyncio.run(get(app, "/v1/models"))["data"][0]["demur"]
-    assert model["confidence_sources"] == ["verbalized", "brevity"]
+    assert model["confidence_sources"] == ["verbalized", "answer_logprob", "agreement", "p_true", "brevity"]
     schema = asyncio.run(get(app, "/openapi.json"))["components"]["schemas"]["AnswerRequest"]
-    assert schema["properties"]["confidence_source"]["enum"] == ["verbalized", "critic", "brevity"]
+    assert schema["properties"]["confidence_source"]["enum"] == [*SOURCES]
 
 
 def test_a_source_that_nobody_registered_is_an_error_that_names_the_others() -> None:
     refused = asyncio.run(post(app_with("Answer: 4"), confidence_source="brevity"))
     assert refused.status_code == 400
-    assert "'verbalized' or 'critic'" in refused.json()["error"]["message"]
+    assert "'verbalized', 'critic'" in refused.json()["error"]["message"]
 
 
 LEAST = Rule(lambda tally: (-tally.top,), min, lambda tallies, k, remaining, budget: False)

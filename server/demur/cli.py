@@ -90,6 +90,13 @@ def serve(
     manifest: Annotated[
         Path | None, typer.Option(help="The model's demur.json, for --engine openai. (default: not calibrated)")
     ] = None,
+    confidence_source: Annotated[
+        str | None, typer.Option(help="The signal that decides where a request names none. (default: verbalized)")
+    ] = None,
+    calibrator: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Made by demur calibrate, applied where it fits; may be repeated."),
+    ] = None,
     force_contract: Annotated[
         Literal["auto", "always", "never"] | None,
         typer.Option(help="Force the output form; auto: unless the model is calibrated. (default: auto)"),
@@ -133,6 +140,8 @@ def serve(
         "engine": engine,
         "upstreams": upstream,
         "manifest": manifest,
+        "confidence_source": confidence_source,
+        "calibrators": calibrator,
         "force_contract": force_contract,
         "labels": labels,
         "critic": critic,

@@ -21,6 +21,9 @@ _TASK: Mapping[Domain, str] = {
     "general": "Answer the question at the end.",
 }
 
+IS_IT_RIGHT = "Check the answer you have just given. Is it right? Reply with one word, yes or no."
+"""The further turn of P(True). Changing it makes other numbers: a calibrator is for one wording."""
+
 
 def wrap(
     question: str, contract: ContractName, *, domain: Domain = "general", risk_threshold: float | None = None
@@ -55,6 +58,19 @@ def messages(
         raise ValueError("the last message has to be the user's: the contract is put around it")
     asked = wrap(turns[-1]["content"], contract, domain=domain, risk_threshold=risk_threshold)
     return [*turns[:-1], Message(role="user", content=asked)]
+
+
+def ask_if_right(turns: Sequence[Message], output: str) -> list[Message]:
+    """The conversation gone on with: the model's own output, and the question whether its answer is right.
+
+    What was said before stays as it was, so that a prefix cache has it.
+    """
+    return [*turns, Message(role="assistant", content=output), Message(role="user", content=IS_IT_RIGHT)]
+
+
+def asks_if_right(turns: Sequence[Message]) -> bool:
+    """Whether these are such a conversation."""
+    return len(turns) > 2 and turns[-2]["role"] == "assistant" and turns[-1]["content"] == IS_IT_RIGHT
 
 
 def prompt_hash(contract: ContractName, domain: Domain = "general") -> str:

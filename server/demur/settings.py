@@ -67,6 +67,14 @@ class Settings(BaseSettings):
     min_risk_threshold: Probability = Field(
         default=0.0, description="The lowest risk threshold of any request; a key may have a higher one."
     )
+    confidence_source: str | None = Field(
+        default=None, description="What decides where a request names nothing else; verbalized when absent."
+    )
+    calibrators: Annotated[tuple[Path, ...], NoDecode] = Field(
+        default=(),
+        description="Files made by demur calibrate, with commas between; each is applied where it fits the request, "
+        "and read again when it changes.",
+    )
     force_contract: Literal["auto", "always", "never"] = Field(
         default="auto",
         description="Force the output form by structured outputs; auto: unless the model is calibrated.",
@@ -134,10 +142,24 @@ class Settings(BaseSettings):
         except RecursionError:
             raise ValueError("the JSON is nested too deeply") from None
 
+    @field_validator("confidence_source")
+    @classmethod
+    def _known(cls, name: str | None) -> str | None:
+        from demur.answering.confidence import SOURCES  # which is made of what these settings describe
+
+        if name is not None and name not in SOURCES:
+            raise ValueError(f"{name!r} is not one of {', '.join(map(repr, SOURCES))}")
+        return name
+
     @field_validator("labels", mode="before")
     @classmethod
     def _read(cls, given: object) -> object:
         return read_labels(Path(given)) if isinstance(given, (str, Path)) else given
+
+    @field_validator("calibrators", mode="before")
+    @classmethod
+    def _paths(cls, given: object) -> object:
+        return [path.strip() for path in given.split(",") if path.strip()] if isinstance(given, str) else given
 
     @field_validator("allowed_hosts", mode="before")
     @classmethod

@@ -7,6 +7,8 @@ from demur.answering.deadline import Deadline
 from demur.answering.errors import DeadlineExceeded
 from demur.answering.ids import encode, new_id
 from demur.answering.sampler import Arrival, SampleBatch, draw
+from demur.core.answer_span import OutputForm
+from demur.core.contracts import CONTRACTS
 from demur.engine.base import EngineError, Message, Sampling
 from demur.engine.scripted import Gate, Script, ScriptedEngine
 
@@ -15,7 +17,7 @@ async def arrivals_of(
     engine: ScriptedEngine, k: int, seconds: float = 10, stop_after: int | None = None
 ) -> list[Arrival]:
     prompt = await engine.prepare([Message(role="user", content="q")])
-    batch = SampleBatch(prompt, [Sampling(max_tokens=100)] * k, "ans", 3)
+    batch = SampleBatch(prompt, [Sampling(max_tokens=100)] * k, "ans", OutputForm(CONTRACTS["response"]), 3)
     seen: list[Arrival] = []
     async with aclosing(draw(engine, batch, Deadline(seconds))) as arrivals:
         async for arrival in arrivals:

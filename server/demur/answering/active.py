@@ -9,6 +9,9 @@ from demur.tracing import UNTRACED, Span
 CHARS_PER_TOKEN = 4
 """A rough count of a prompt's tokens before anybody has tokenized it."""
 
+SIGNAL_TOKENS = 64
+"""More than the question takes that a further call for a signal adds."""
+
 
 class ActiveRequest:
     """One request in flight. `prompt_tokens` is an estimate until `count_prompt` is told.
@@ -44,9 +47,16 @@ class ActiveRequest:
         self._completion_tokens += completion_tokens
         self.prompt_tokens = prompt_tokens or self.prompt_tokens
 
+    def count_signals(self, tokens: int) -> None:
+        """Further calls read and wrote so many tokens."""
+        self._completion_tokens += tokens
+
     def most_tokens(self, choices: int, max_model_len: int | None) -> int:
-        """What it may take at most while it is answered `choices` times: the prompt once, each sample in full."""
+        """What it may take at most while it is answered `choices` times: the prompt once, each sample in full, and a
+        call for a signal reads the prompt and one sample again."""
         longest = self.request.sampling.max_tokens
         if max_model_len is not None:
             longest = min(longest, max_model_len)
-        return self.prompt_tokens + choices * self.request.samples * longest
+        samples = choices * self.request.samples * longest
+        again = choices * self.request.signals.calls * (self.prompt_tokens + longest + SIGNAL_TOKENS)
+        return self.prompt_tokens + samples + again

@@ -6,7 +6,7 @@ from typing import Protocol
 from demur.answering import outcome
 from demur.answering.answer_keys import AnswerKey, vote_of
 from demur.answering.events import Event, SampleDone
-from demur.answering.outcome import Outcome
+from demur.answering.outcome import Candidate
 from demur.answering.redaction import visible_events
 from demur.answering.resolve import ResolvedRequest
 from demur.answering.response import Usage
@@ -36,8 +36,8 @@ class SampleCollector(Protocol):
         """What the caller may see of the next piece of the i-th sample; None is the sample's end."""
         ...
 
-    def outcome(self) -> Outcome:
-        """What the samples come to. Raises SampleLost when one ended that nobody stopped."""
+    def candidate(self) -> Candidate:
+        """What the samples come to, before it is decided. Raises SampleLost when one ended that nobody stopped."""
         ...
 
     @property
@@ -77,8 +77,8 @@ class SingleSample:
         self._ended = True
         return visible_events(self._sample.close(), self._request)
 
-    def outcome(self) -> Outcome:
-        return outcome.of_one(self._request, self._sample) if self._ended else outcome.of_early_abstention(self._sample)
+    def candidate(self) -> Candidate:
+        return outcome.of_one(self._sample) if self._ended else outcome.of_early_abstention(self._sample)
 
     @property
     def states(self) -> tuple[ConfidenceStatus, ...]:
@@ -116,7 +116,7 @@ class VotingSamples:
         self._vote.add(await vote_of(i, sample.completion, self._key_of))
         return [SampleDone(i, sample.completion.confidence, sample.completion.state)]
 
-    def outcome(self) -> Outcome:
+    def candidate(self) -> Candidate:
         return outcome.of_vote(self._request, self._vote, self._samples)
 
     @property

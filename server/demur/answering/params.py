@@ -1,9 +1,9 @@
 """The request parameters that every API shares: their types, bounds and documentation."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, cast
 
-from pydantic import ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field
 
 from demur.answering.confidence import SOURCES
 from demur.core.answers import Aggregation, Granularity
@@ -18,6 +18,14 @@ LARGEST_SEED = 2**53 - 2**20
 
 SHORTEST_TIMEOUT = 0.05
 """Seconds; nothing answers in less, so that less could only mean a mistake."""
+
+MOST_SIGNALS = 16
+"""Names in one request."""
+
+
+def _listed(given: object) -> object:
+    """JSON has lists alone; values are kept as tuples."""
+    return tuple(cast("list[object]", given)) if isinstance(given, list) else given
 
 
 class RequestParams(BoundedModel):
@@ -52,6 +60,17 @@ class RequestParams(BoundedModel):
         ),
         NotNull(),
     ] = None
+    max_error: Annotated[
+        float | None,
+        Field(
+            ge=0,
+            le=1,
+            description="In place of `risk_threshold`: abstain so that at most this share of the given answers is "
+            "wrong, as certified by graded answers (see `guarantee` in the reply). Served by the greatest certified "
+            "level not above it; 409 where there is none. Needs a calibrator that fits the request.",
+        ),
+        NotNull(),
+    ] = None
     aggregation: Annotated[
         Aggregation | None,
         Field(description="From claim confidences to the confidence. Claims contract only."),
@@ -61,7 +80,9 @@ class RequestParams(BoundedModel):
         Annotated[str, KeyOf(SOURCES)] | None,
         Field(
             description="`verbalized`: what the model wrote. `critic`: the value that the model's critic gives the "
-            "whole answer, for models that are served with one; not for single claims."
+            "whole answer, for models that are served with one; not for single claims. `calibrated`: P(correct) by a "
+            "calibrator that was fitted on graded answers; it decides by default where one fits, else the operator's "
+            "choice."
         ),
         NotNull(),
     ] = None
@@ -99,6 +120,18 @@ class RequestParams(BoundedModel):
         default=False,
         description="Show, token by token, what success the model's critic expected. It pictures the expected success "
         "of the whole answer, never whether a step is right.",
+    )
+    include_conditions: bool = Field(
+        default=False,
+        description="Show what the answer was drawn under, which a calibrator is matched by.",
+    )
+    include_signals: Annotated[
+        tuple[Annotated[str, KeyOf(SOURCES)], ...], Field(max_length=MOST_SIGNALS), BeforeValidator(_listed)
+    ] = Field(
+        default=(),
+        description="Show these signals beside the confidence, by name; each costs what `confidence_source` says of "
+        "it. One that is missing is null with the reason. After an abstention that withholds the answer only the one "
+        "that decided is shown.",
     )
 
 

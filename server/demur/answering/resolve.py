@@ -1,10 +1,17 @@
 """Request parameters -> resolved request: defaults filled in, limits applied, contradictions found before any work."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
-from demur.answering.confidence import SOURCES, ScoringServices
+from demur.answering.confidence import CALIBRATED, SOURCES, ScoringServices
+from demur.answering.confidence.plan import Wanted, wanted
 from demur.answering.errors import InvalidRequest, NotAllowed, UnknownModel
 from demur.answering.params import RequestParams, UnresolvedRequest
+from demur.answering.source_choice import check_availability, chosen_selection, chosen_source
+from demur.calibration.file import Guarantee
+from demur.calibration.matching import ServedCalibrator
+from demur.core.answer_span import OutputForm
 from demur.core.answers import Aggregation, Granularity
 from demur.core.contracts import CONTRACTS, Contract
 from demur.core.parsing.labels import Labels
@@ -16,7 +23,11 @@ from demur.settings import Settings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedRequest:
-    """One request with every parameter definite. `messages` end with the user's; `field` is what they came in as."""
+    """One request with every parameter definite. `messages` end with the user's; `field` is what they came in as.
+
+    `confidence_source` is what samples vote with and claims are aggregated by; where a `calibration` fits, that decides
+    instead, at the threshold of its `guarantee` if one was asked for. `notice` says why none fits.
+    """
 
     messages: tuple[Message, ...]
     field: str
@@ -25,6 +36,7 @@ class ResolvedRequest:
     risk_threshold: float
     aggregation: Aggregation
     confidence_source: str
+    signals: Wanted
     labels: Labels
     samples: int
     selection: str
@@ -36,6 +48,26 @@ class ResolvedRequest:
     include_withheld: bool
     include_raw: bool
     include_token_values: bool
+    include_signals: tuple[str, ...]
+    calibration: ServedCalibrator | None = None
+    guarantee: Guarantee | None = None
+    notice: str | None = None
+    conditions: Mapping[str, Any] | None = None
+
+    @property
+    def deciding_source(self) -> str:
+        """What the confidence that is compared with the threshold comes from."""
+        return self.confidence_source if self.calibration is None else CALIBRATED
+
+    @property
+    def form(self) -> OutputForm:
+        """How its outputs are read."""
+        return OutputForm(self.contract, self.aggregation, self.labels)
+
+    @property
+    def voting_source(self) -> str:
+        """What several samples vote with: what decides, where each sample has it; else what they state."""
+        return self.confidence_source if SOURCES[self.confidence_source].votes else next(iter(SOURCES))
 
     @property
     def claims_decide(self) -> bool:
@@ -51,7 +83,7 @@ class ResolvedRequest:
     @property
     def abstains_early(self) -> bool:
         """Whether a single sample may be stopped once its claims so far cannot reach the threshold any more."""
-        on_claims = self.claims_decide and self.granularity == "response"
+        on_claims = self.claims_decide and self.granularity == "response" and self.calibration is None
         return on_claims and self.samples == 1 and self.stopping != "none" and not self.include_withheld
 
 
@@ -64,10 +96,12 @@ def resolve(
         raise UnknownModel(f"no model {params.model!r:.100}; this server has {manifest.name!r}", "model")
     _check_messages(request, settings)
     _check_permissions(params, settings)
-    _check_availability(params, services)
+    check_availability(params, services)
     _check_floor(params, settings)
     contract = _contract(params, manifest, settings)
     granularity = _granularity(params, contract, settings)
+    source = chosen_source(params, contract, granularity, settings, services)
+    signals = wanted(source, params.include_signals, SOURCES, services)
     return ResolvedRequest(
         messages=request.messages,
         field=request.field,
@@ -75,18 +109,20 @@ def resolve(
         granularity=granularity,
         risk_threshold=default_threshold(settings) if params.risk_threshold is None else params.risk_threshold,
         aggregation=_aggregation(params, contract, manifest),
-        confidence_source=_confidence_source(params, contract, granularity),
+        confidence_source=source,
+        signals=signals,
         labels=settings.labels,
         samples=params.samples,
-        selection=params.selection,
+        selection=chosen_selection(params, source, services),
         stopping=params.stopping,
         error_budget=params.error_budget,
-        sampling=_sampling(params, contract, manifest, settings),
+        sampling=replace(_sampling(params, contract, manifest, settings), logprobs=0 if signals.logprobs else None),
         max_tokens_asked=params.max_tokens is not None,
         timeout=_timeout(params, settings),
         include_withheld=params.include_withheld,
         include_raw=params.include_raw,
         include_token_values=params.include_token_values,
+        include_signals=params.include_signals,
     )
 
 
@@ -149,15 +185,6 @@ def _check_messages(request: UnresolvedRequest, settings: Settings) -> None:
         )
 
 
-def _check_availability(params: RequestParams, services: ScoringServices) -> None:
-    if params.confidence_source is not None:
-        source = SOURCES[params.confidence_source]
-        if (reason := source.unavailable(services) or source.refusal(params)) is not None:
-            raise InvalidRequest(reason, "confidence_source")
-    if params.include_token_values and services.critic is None:
-        raise InvalidRequest("token values come from a critic, and none is served", "include_token_values")
-
-
 def _check_permissions(params: RequestParams, settings: Settings) -> None:
     if params.include_withheld and not settings.withheld_allowed:
         raise NotAllowed("this server shows no withheld text", "include_withheld")
@@ -208,21 +235,6 @@ def _aggregation(params: RequestParams, contract: Contract, manifest: Manifest) 
             f"{name} is one confidence for the whole answer: there is nothing to aggregate", "aggregation"
         )
     return params.aggregation or manifest.aggregation
-
-
-def _confidence_source(params: RequestParams, contract: Contract, granularity: Granularity) -> str:
-    default = next(iter(SOURCES))
-    name = params.confidence_source or default
-    if name == default:
-        return default
-    if not contract.states_confidence:
-        raise InvalidRequest(f"the {contract.name} contract decides without a confidence", "confidence_source")
-    if granularity == "claims" and not SOURCES[name].per_claim:
-        raise InvalidRequest(
-            f"{name} is one confidence for the whole answer, not for single claims; use granularity 'response'",
-            "confidence_source",
-        )
-    return name
 
 
 def _sampling(params: RequestParams, contract: Contract, manifest: Manifest, settings: Settings) -> Sampling:

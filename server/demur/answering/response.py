@@ -53,6 +53,58 @@ class TokenValue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SignalCost:
+    """What one signal took beside the samples: calls to the model, tokens of their prompts, how many of these the
+    engine had in its prefix cache (null where it does not tell), tokens written, and milliseconds waited."""
+
+    calls: int
+    prompt_tokens: int | None
+    cached_tokens: int | None
+    completion_tokens: int | None
+    milliseconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenSignal:
+    """One signal about the answer: `value` in [0, 1], or null with the reason in `missing`. `cost` is null for one that
+    took no further call."""
+
+    value: float | None
+    missing: str | None
+    cost: SignalCost | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrationSet:
+    """The graded answers that a promise was made from: `rows` independent ones certified it. `kind` is `split` (by
+    answers that had no part in the map), `raw` (without a map) or `cross-fit` (approximate); `questions` says in a few
+    words what was asked, null where nobody said it."""
+
+    id: str
+    rows: int
+    made: str
+    kind: Literal["split", "cross-fit", "raw"]
+    questions: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenGuarantee:
+    """At most `max_error` of the answers given at `threshold` are wrong, with probability 1 - `delta` over the choice
+    of the graded answers, for questions like those. Where `exact` is false this is an approximation and no promise.
+
+    At granularity `claims` it is about asserted claims, one drawn from each problem. `expected_coverage` is the share
+    of the graded answers that the threshold lets through.
+    """
+
+    max_error: float
+    delta: float
+    threshold: float
+    exact: bool
+    expected_coverage: float
+    calibration: CalibrationSet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SampleGroup:
     """Samples that gave the same answer. `answer` is null where it is withheld, or where the group declined.
 
@@ -98,13 +150,15 @@ class SampleReport:
 class Usage:
     """Tokens of all samples of one answer, the prompt counted once; null where the engine does not count.
 
-    `samples_drawn` came to their end, `samples_aborted` were stopped before.
+    `samples_drawn` came to their end, `samples_aborted` were stopped before. `signal_tokens` were read anew and written
+    by further calls for signals, and are in neither count; absent where there was no such call.
     """
 
     prompt_tokens: int | None
     completion_tokens: int | None
     samples_drawn: int
     samples_aborted: int
+    signal_tokens: Annotated[int | None, Field(exclude_if=lambda tokens: tokens is None)] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,8 +203,30 @@ class Answer:
     ]
     raw: str | None
     token_values: Annotated[tuple[TokenValue, ...] | None, Field(exclude_if=lambda values: values is None)] = None
+    signals: Annotated[
+        dict[Annotated[str, KeyOf(SOURCES)], GivenSignal] | None,
+        Field(exclude_if=lambda signals: signals is None, description="What `include_signals` asked for, by name."),
+    ] = None
     samples: SampleReport | None
     usage: Usage
+    guarantee: Annotated[
+        GivenGuarantee | None,
+        Field(exclude_if=lambda held: held is None, description="With `max_error`: what is promised, and by what."),
+    ] = None
+    notice: Annotated[
+        str | None,
+        Field(
+            exclude_if=lambda notice: notice is None,
+            description="Why the confidence is not calibrated, where the server has calibrators and none fits.",
+        ),
+    ] = None
+    conditions: Annotated[
+        dict[str, str | int | float | None] | None,
+        Field(
+            exclude_if=lambda conditions: conditions is None,
+            description="With `include_conditions`: what the answer was drawn under, by name; texts as hashes.",
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

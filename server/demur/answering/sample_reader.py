@@ -9,7 +9,7 @@ from demur.answering.resolve import ResolvedRequest
 from demur.core.answers import Completion
 from demur.core.parsing import Event
 from demur.core.reader import Reader
-from demur.engine.base import Chunk, FinishReason
+from demur.engine.base import Chunk, FinishReason, TokenLogprob
 
 Ending = Literal["stop", "length"]
 
@@ -25,7 +25,9 @@ class SampleReader:
         self.completion_tokens: int | None = None
         self.chunks = 0
         self.token_ids: list[int] = []
+        self.logprobs: list[TokenLogprob] = []
         self.score: Score | None = None
+        self._as_read: Completion | None = None
         self._completion: Completion | None = None
 
     @property
@@ -53,6 +55,11 @@ class SampleReader:
         return self._completion
 
     @property
+    def as_read(self) -> Completion:
+        """The same with the confidence that the output states, also where a score took its place."""
+        return self.completion if self._as_read is None else self._as_read
+
+    @property
     def running_confidence(self) -> float | None:
         """Claims: the aggregate of those closed so far."""
         return self._reader.running_confidence
@@ -72,7 +79,7 @@ class SampleReader:
         _ = self.ending
         events, self._completion = self._reader.close()
         if self.score is not None:
-            confidence = self.score.confidence
+            confidence, self._as_read = self.score.signal, self._completion
             self._completion = replace(self._completion, confidence=confidence.value, state=confidence.state)
         return events
 
@@ -84,6 +91,7 @@ class SampleReader:
         self.chunks += 1
         self._raw.append(chunk.text)
         self.token_ids += chunk.token_ids
+        self.logprobs += chunk.logprobs
         self._finish_reason = chunk.finish_reason or self._finish_reason
         self.prompt_tokens = chunk.prompt_tokens or self.prompt_tokens
         self.completion_tokens = chunk.completion_tokens or self.completion_tokens

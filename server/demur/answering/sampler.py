@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from demur.answering.confidence import FinishedSample, Score, Scorer
 from demur.answering.deadline import Deadline
-from demur.engine.base import Chunk, Engine, Prompt, Sampling
+from demur.core.answer_span import OutputForm
+from demur.engine.base import Chunk, Engine, Prompt, Sampling, TokenLogprob
 from demur.tracing import UNTRACED, Span
 
 Piece = Chunk | Score
@@ -19,12 +20,14 @@ Arrival = tuple[int, Piece | None]
 class SampleBatch:
     """One sample for each of `samplings`, all of one prompt. The engine knows the i-th as `id-(first+i)`.
 
-    With a `scorer` each of them is scored when it ends. `span` is what they are a part of.
+    With a `scorer` each of them is scored when it ends, and votes with that; `form` is how its output is read. `span`
+    is what they are a part of.
     """
 
     prompt: Prompt
     samplings: Sequence[Sampling]
     id: str
+    form: OutputForm
     first: int = 0
     scorer: Scorer | None = None
     span: Span = UNTRACED
@@ -45,7 +48,7 @@ async def draw(engine: Engine, batch: SampleBatch, deadline: Deadline) -> AsyncG
 def _sample(engine: Engine, batch: SampleBatch, i: int) -> AsyncGenerator[Piece, None]:
     name = f"{batch.id}-{batch.first + i}"
     chunks = _traced(engine, batch, i, name)
-    return chunks if batch.scorer is None else _scored(chunks, batch.scorer, batch.prompt, name)
+    return chunks if batch.scorer is None else _scored(chunks, batch.scorer, batch, name)
 
 
 async def _traced(engine: Engine, batch: SampleBatch, i: int, name: str) -> AsyncGenerator[Chunk, None]:
@@ -62,17 +65,28 @@ async def _traced(engine: Engine, batch: SampleBatch, i: int, name: str) -> Asyn
 
 
 async def _scored(
-    chunks: AsyncGenerator[Chunk, None], scorer: Scorer, prompt: Prompt, name: str
+    chunks: AsyncGenerator[Chunk, None], scorer: Scorer, batch: SampleBatch, name: str
 ) -> AsyncGenerator[Piece, None]:
-    token_ids, text, ended = list[int](), list[str](), False
+    token_ids, logprobs, text, ended = list[int](), list[TokenLogprob](), list[str](), False
     async with aclosing(chunks):
         async for chunk in chunks:
             token_ids += chunk.token_ids
+            logprobs += chunk.logprobs
             text.append(chunk.text)
             ended = chunk.finish_reason in ("stop", "length")
             yield chunk
     if ended:
-        yield await scorer.score(FinishedSample(prompt, token_ids, "".join(text), name))
+        raw = "".join(text)
+        sample = FinishedSample(
+            prompt=batch.prompt,
+            token_ids=token_ids,
+            text=raw,
+            request_id=name,
+            read=lambda: batch.form.read(raw),
+            answer_span=lambda answer: batch.form.answer_span(raw, answer),
+            logprobs=logprobs,
+        )
+        yield await scorer.score(sample)
 
 
 async def _alone(chunks: AsyncGenerator[Piece, None], deadline: Deadline) -> AsyncGenerator[Arrival, None]:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from demur import prompts
 from demur.answering.active import ActiveRequest
 from demur.answering.answer_keys import AnswerKeys
+from demur.answering.calibration import with_calibrator
 from demur.answering.collector import (
     SampleCollector,
     collector_for,
@@ -17,16 +18,20 @@ from demur.answering.collector import (
     usage_of,
 )
 from demur.answering.confidence import SOURCES, CriticScorer, ScoringServices
+from demur.answering.confidence.signal import tokens_of
 from demur.answering.errors import InvalidRequest
 from demur.answering.events import Event, Final, Progress
-from demur.answering.outcome import Outcome
+from demur.answering.outcome import Outcome, decided
 from demur.answering.params import UnresolvedRequest
 from demur.answering.redaction import build_answer, is_visible
 from demur.answering.resolve import fit, numbered, resolve
 from demur.answering.response import Identity, TokenValue
 from demur.answering.sampler import SampleBatch, draw
+from demur.answering.signals import SignalScores
+from demur.calibration.store import CalibratorStore
 from demur.engine.base import Engine, EngineDead, EngineError, EngineOverloaded, EngineRestarting
 from demur.engine.critic import Critic, TokenTexts
+from demur.fingerprint import of_name
 from demur.grading import Grader
 from demur.manifest import Manifest
 from demur.settings import Settings
@@ -40,7 +45,8 @@ class Answerer:
     """Answers questions with one engine and one model. Knows nothing of HTTP.
 
     `grader`, when there is one, is running; it tells which formulas among the answers of a vote are equal. `critic`
-    is the one that the manifest describes. `clock` gives seconds since the epoch for the replies' `created`.
+    is the one that the manifest describes. `calibrators` are asked in their order whether they fit, `fingerprint` tells
+    the model from others. `clock` gives seconds since the epoch for the replies' `created`.
     """
 
     def __init__(
@@ -51,15 +57,23 @@ class Answerer:
         *,
         grader: Grader | None = None,
         critic: Critic | None = None,
+        calibrators: CalibratorStore | None = None,
+        fingerprint: str | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.engine = engine
         self.manifest = manifest
         self.settings = settings
+        self.fingerprint = fingerprint or of_name(manifest.name, manifest)
         self.keys = AnswerKeys(grader)
-        self._services = ScoringServices(engine, manifest, critic)
-        self._scorers = {name: source.scorer(self._services) for name, source in SOURCES.items()}
+        self._services = ScoringServices(engine, manifest, critic, calibrators or CalibratorStore())
+        self._signals = SignalScores(self._services)
         self._clock = clock
+
+    @property
+    def calibrators(self) -> CalibratorStore:
+        """Those that are served, none where there are none."""
+        return self._services.calibrators
 
     @property
     def confidence_sources(self) -> tuple[str, ...]:
@@ -73,7 +87,9 @@ class Answerer:
 
         Raises InvalidRequest, NotAllowed or UnknownModel.
         """
-        return ActiveRequest(resolve(request, self.manifest, settings or self.settings, self._services), span, caller)
+        settings = settings or self.settings
+        resolved = resolve(request, self.manifest, settings, self._services)
+        return ActiveRequest(with_calibrator(resolved, request.params, settings, self._services), span, caller)
 
     async def answer(self, active: ActiveRequest, *, answer_id: str, first_sample: int = 0) -> Final:
         """The last event of `stream`."""
@@ -98,10 +114,15 @@ class Answerer:
             async with aclosing(self._collect(active, batch, collector)) as events:
                 async for event in events:
                     yield event
-        outcome = collector.outcome()
+        candidate = collector.candidate()
+        scoring = self._signals.of(candidate, request.signals, batch, f"{answer_id}-{first_sample}")
+        outcome = decided(request, candidate, await active.deadline.bound(scoring))
+        signal_tokens = tokens_of(outcome.signals)
+        active.count_signals(signal_tokens or 0)
         if request.include_token_values and is_visible(request, outcome.decision):
             outcome = await active.deadline.bound(self._with_token_values(batch, outcome))
-        answer = build_answer(self._identity(answer_id), request, outcome, usage_of(collector))
+        usage = replace(usage_of(collector), signal_tokens=signal_tokens)
+        answer = build_answer(self._identity(answer_id), request, outcome, usage)
         saved = tokens_saved_upper_bound(collector, batch.samplings[0].max_tokens)
         yield Final(answer, collector.states, outcome.ending, saved)
 
@@ -142,11 +163,13 @@ class Answerer:
         if prompt.token_ids is not None:
             active.count_prompt(len(prompt.token_ids))
         samplings = [numbered(sampling, first + i) for i in range(request.samples)]
-        return SampleBatch(prompt, samplings, answer_id, first, self._scorers[request.confidence_source], active.span)
+        return SampleBatch(
+            prompt, samplings, answer_id, request.form, first, self._signals.voting(request), active.span
+        )
 
     async def _with_token_values(self, batch: SampleBatch, outcome: Outcome) -> Outcome:
         """The critic is asked now, unless it was before the decision: it only values what will be seen."""
-        critic = self._scorers["critic"]
+        critic = self._signals.scorers["critic"]
         if not isinstance(critic, CriticScorer) or not isinstance(self.engine, TokenTexts):
             raise EngineError("token values need a critic, and an engine that knows the text of its tokens")
         values = outcome.values or await critic.estimate(batch.prompt, outcome.token_ids, request_id=batch.id)

@@ -1,7 +1,6 @@
 """`GET /v1/models`: what is served here, as OpenAI's clients ask for it."""
 
-import hashlib
-import json
+import time
 from typing import Literal
 
 from fastapi import APIRouter, Request
@@ -11,11 +10,11 @@ from demur.answering import Answerer
 from demur.answering.errors import UnknownModel
 from demur.answering.resolve import default_threshold
 from demur.api.auth import KeyedRoute
+from demur.api.calibrators import CalibratorCard, cards
 from demur.api.context import Shared
 from demur.api.openapi import errors
 from demur.core.answers import Aggregation, Granularity
 from demur.core.contracts import CONTRACTS
-from demur.manifest import Manifest
 from demur.measured import Example, Measured
 from demur.prompts import prompt_hash
 from demur.settings import Settings
@@ -48,7 +47,11 @@ class ModelCard(BaseModel):
     recipe: str | None = Field(description="What the model was trained with.")
     base: str | None = Field(description="What it was trained from.")
     prompts: dict[str, str] = Field(description="Hash of the prompt's wording under each contract.")
-    fingerprint: str = Field(description="Hash of the model's manifest, what was measured aside.")
+    fingerprint: str = Field(
+        description="Changes with configuration, tokenizer and weights (`files:`); `named:` where only the model's "
+        "name is known, as for one on another host."
+    )
+    calibrators: list[CalibratorCard] = Field(description="What confidences are calibrated by, the first that fits.")
     contract_cards: dict[str, ContractCard] = Field(description="What each contract can be asked for.")
     examples: list[Example] = Field(description="Questions that show what the model does.")
     measured: dict[str, Measured] = Field(description="By contract: how far the confidences were found to be true.")
@@ -95,7 +98,8 @@ def _describe(answerer: Answerer, settings: Settings) -> Model:
         recipe=manifest.recipe,
         base=manifest.base,
         prompts={contract: prompt_hash(contract, manifest.domain) for contract in manifest.contracts},
-        fingerprint=_fingerprint(manifest),
+        fingerprint=answerer.fingerprint,
+        calibrators=cards(answerer.calibrators, time.time()),
         contract_cards={contract: _contract_card(contract) for contract in manifest.contracts},
         examples=list(manifest.examples),
         measured=dict(manifest.measured),
@@ -111,9 +115,3 @@ def _contract_card(name: str) -> ContractCard:
         states_confidence=contract.states_confidence,
         states_threshold=contract.states_threshold,
     )
-
-
-def _fingerprint(manifest: Manifest) -> str:
-    """Twelve hex digits. What was measured is left out: it is often filled in by the very evaluation that asks."""
-    told = json.dumps(manifest.model_dump(mode="json", exclude={"metrics", "examples", "measured"}), sort_keys=True)
-    return hashlib.sha256(told.encode()).hexdigest()[:12]

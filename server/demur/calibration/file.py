@@ -132,8 +132,8 @@ class Group(Part):
 class Calibrator(Part):
     """A calibrator: the map, what it was made from, what it may be applied to, and what it promises.
 
-    `level` says whether rows were whole answers or claims. `sampling` holds every field of the request that changes
-    what is drawn; null is the server's default.
+    `level` says whether rows were whole answers or claims, `questions` in a few words what was asked. `sampling` holds
+    every field of the request that changes what is drawn; null is the server's default.
     """
 
     format: Literal[1]
@@ -144,6 +144,7 @@ class Calibrator(Part):
     model: Model | None
     level: Literal["response", "claims"]
     contract: Annotated[str, KeyOf(CONTRACTS)] | None
+    questions: Line | None = None
     prompt: Line | None
     granularity: Granularity | None
     aggregation: Aggregation | None

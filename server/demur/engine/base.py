@@ -21,13 +21,32 @@ class Message(TypedDict):
 @dataclass(frozen=True, slots=True)
 class Sampling:
     """How one sample is drawn. `constraint` is a regular expression the output is forced to match, where the
-    engine can do that."""
+    engine can do that.
+
+    `logprobs` asks for the log-probability of each token, with up to that many of the likeliest tokens beside it; None
+    asks for nothing and costs nothing.
+    """
 
     max_tokens: int
     temperature: float = 1.0
     top_p: float = 1.0
     seed: int | None = None
     constraint: str | None = None
+    logprobs: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TokenLogprob:
+    """One token that was drawn: the UTF-8 bytes that it adds to the text, and its natural log-probability (<= 0).
+
+    It is the model's own, before temperature, nucleus and penalties. A character may be spread over several tokens:
+    where an engine does not tell its bytes apart, the last of them has all and those before it none. `alternatives` are
+    the likeliest tokens at this place as (text, log-probability), the token itself among them.
+    """
+
+    text: bytes
+    logprob: float
+    alternatives: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +62,9 @@ class Chunk:
     """A piece of one sample. The last one carries the finish reason.
 
     `token_ids` are the generator's own, empty where the engine has none; `prompt_tokens` and `completion_tokens`
-    are totals so far, None where unknown. Raises EngineError for counts that are no whole numbers in [0, 10**9].
+    are totals so far, None where unknown, and `cached_tokens` of the prompt were in a prefix cache. `logprobs` has one
+    entry for each token, or none where the engine was not asked or does not tell them. Raises EngineError for counts
+    that are no whole numbers in [0, 10**9].
     """
 
     text: str
@@ -51,9 +72,11 @@ class Chunk:
     finish_reason: FinishReason | None = None
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    logprobs: tuple[TokenLogprob, ...] = ()
+    cached_tokens: int | None = None
 
     def __post_init__(self) -> None:
-        for count in (self.prompt_tokens, self.completion_tokens):
+        for count in (self.prompt_tokens, self.completion_tokens, self.cached_tokens):
             if count is not None and not (type(count) is int and 0 <= count <= MOST_TOKENS):
                 raise EngineError("the engine counts tokens that cannot be")
 

@@ -4,13 +4,14 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, cast
 
 import httpx
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from demur.engine.base import Chunk, EngineError, EngineOverloaded, FinishReason, RequestRefused
+from demur.engine.host_logprobs import cached_tokens, token_logprobs
 from demur.http_client import UntrustedReply, one_line, read_body, refuse_encoded, retry_after_seconds
 
 MOST_LINE = 1 << 20
@@ -47,11 +48,14 @@ class _Delta(_Typed):
 class _Choice(_Typed):
     delta: _Delta | None = None
     finish_reason: str | None = None
+    logprobs: Any = None
+    """Read apart, and only where they were asked for: one that cannot be read is a signal less, not a sample less."""
 
 
 class _Usage(_Typed):
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    prompt_tokens_details: Any = None
 
 
 class _Event(_Typed):
@@ -68,6 +72,8 @@ class Ask:
     headers: Mapping[str, str]
     max_tokens: int
     prompt_bytes: int
+    logprobs: bool = False
+    """Whether log-probabilities were asked for: what a host sends of them unasked is passed over."""
 
     @property
     def most_bytes(self) -> int:
@@ -108,9 +114,12 @@ async def chat_stream(
 
 async def _sample(chunks: AsyncGenerator[Chunk, None], ask: Ask) -> AsyncGenerator[Chunk, None]:
     """From the first text to its end and what was counted. Raises EngineError where no end comes."""
-    left = CHARACTERS_PER_TOKEN * ask.max_tokens
+    left, tokens_left = CHARACTERS_PER_TOKEN * ask.max_tokens, _most_tokens(ask)
     async for chunk in chunks:
         left -= len(chunk.text)
+        tokens_left -= len(chunk.logprobs)
+        if tokens_left < 0:  # more tokens than there can be: none of these is worth keeping
+            chunk = replace(chunk, logprobs=())
         if left < 0:
             yield Chunk(chunk.text[:left], finish_reason="length")
             raise Overrun("the upstream writes more than it was asked for")
@@ -130,7 +139,7 @@ async def _usage_after(chunks: AsyncGenerator[Chunk, None]) -> Chunk | None:
         async with asyncio.timeout(USAGE_TIMEOUT):
             async for chunk in chunks:
                 if chunk.completion_tokens is not None or chunk.prompt_tokens is not None:
-                    usage = Chunk("", prompt_tokens=chunk.prompt_tokens, completion_tokens=chunk.completion_tokens)
+                    usage = replace(chunk, text="", finish_reason=None, logprobs=())
     return usage
 
 
@@ -235,10 +244,12 @@ def _chunk(data: bytes, ask: Ask) -> Chunk | None:
         raise EngineError("it sent an error")
     choice, usage = event.choices[0] if event.choices else _Choice(), event.usage or _Usage()
     text, reason = choice.delta.content if choice.delta else None, choice.finish_reason
-    if not text and reason is None and usage.prompt_tokens is None and usage.completion_tokens is None:
+    logprobs = token_logprobs(choice.logprobs) if ask.logprobs and choice.logprobs is not None else ()
+    told = bool(text or logprobs) or reason is not None
+    if not told and usage.prompt_tokens is None and usage.completion_tokens is None:
         return None
     if _above(usage.prompt_tokens, ask.prompt_bytes + TEMPLATE_TOKENS) or _above(
-        usage.completion_tokens, 2 * ask.max_tokens + 64
+        usage.completion_tokens, _most_tokens(ask)
     ):
         raise EngineError("it counts more tokens than there can be")
     return Chunk(
@@ -246,7 +257,14 @@ def _chunk(data: bytes, ask: Ask) -> Chunk | None:
         finish_reason=None if reason is None else _FINISH.get(reason, "stop"),
         prompt_tokens=usage.prompt_tokens,
         completion_tokens=usage.completion_tokens,
+        logprobs=logprobs,
+        cached_tokens=cached_tokens(usage.prompt_tokens_details, usage.prompt_tokens),
     )
+
+
+def _most_tokens(ask: Ask) -> int:
+    """Hosts count what they leave out of the text, too."""
+    return 2 * ask.max_tokens + 64
 
 
 def _above(count: int | None, most: int) -> bool:

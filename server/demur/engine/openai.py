@@ -9,7 +9,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from demur.engine.balancing import FIRST_REST, Host, choose
@@ -69,6 +69,7 @@ class OpenAIEngine:
         self._read_timeout = read_timeout
         self._first_text_timeout = first_text_timeout
         self._max_model_len = max_model_len
+        self._tells_logprobs = True
 
     @property
     def max_model_len(self) -> int | None:
@@ -91,10 +92,14 @@ class OpenAIEngine:
         self, prompt: Prompt, sampling: Sampling, *, request_id: str, trace: Trace | None = None
     ) -> AsyncGenerator[Chunk, None]:
         """One sample. Raises EngineOverloaded when no upstream takes it now, RequestRefused when none ever will,
-        EngineError when one broke off."""
-        ask = self._ask(prompt, sampling, {**(trace or {}), "x-request-id": request_id})
+        EngineError when one broke off.
+
+        A request that is taken once it asks for no log-probabilities shows that these hosts tell none: they are not
+        asked for any again.
+        """
+        headers = {**(trace or {}), "x-request-id": request_id}
         async with AsyncExitStack() as stack:
-            host, chunk, rest = await self._open(ask, stack)
+            host, chunk, rest = await self._open_with_logprobs(prompt, sampling, headers, stack)
             try:
                 yield chunk
                 async for chunk in rest:
@@ -119,6 +124,20 @@ class OpenAIEngine:
     async def close(self) -> None:
         await asyncio.gather(*(host.client.aclose() for host in self._hosts))
 
+    async def _open_with_logprobs(
+        self, prompt: Prompt, sampling: Sampling, headers: Trace, stack: AsyncExitStack
+    ) -> tuple[Host, Chunk, AsyncGenerator[Chunk, None]]:
+        """As `_open`, and without log-probabilities where that is what the hosts refuse."""
+        without = replace(sampling, logprobs=None)
+        if sampling.logprobs is None or not self._tells_logprobs:
+            return await self._open(self._ask(prompt, without, headers), stack)
+        try:
+            return await self._open(self._ask(prompt, sampling, headers), stack)
+        except RequestRefused:
+            opened = await self._open(self._ask(prompt, without, headers), stack)
+            self._tells_logprobs = False
+            return opened
+
     def _ask(self, prompt: Prompt, sampling: Sampling, headers: Trace) -> Ask:
         body: dict[str, Any] = {
             "model": self._model,
@@ -131,11 +150,15 @@ class OpenAIEngine:
         }
         if sampling.seed is not None:
             body["seed"] = sampling.seed
+        if sampling.logprobs is not None:
+            body["logprobs"] = True
+            if sampling.logprobs:
+                body["top_logprobs"] = sampling.logprobs
         if sampling.constraint is not None and self._structured_outputs:
             body["structured_outputs"] = {"regex": sampling.constraint}
         sendable = {name: value for name, value in headers.items() if value.isascii() and value.isprintable()}
         content = json.dumps(body).encode()
-        return Ask(content, sendable, sampling.max_tokens, len(content))
+        return Ask(content, sendable, sampling.max_tokens, len(content), sampling.logprobs is not None)
 
     async def _open(self, ask: Ask, stack: AsyncExitStack) -> tuple[Host, Chunk, AsyncGenerator[Chunk, None]]:
         """A host, its first chunk that says something, and those after it; failures up to there are tried elsewhere."""
@@ -180,7 +203,7 @@ class OpenAIEngine:
             async with host.patience(patience):
                 chunks = await attempt.enter_async_context(chat_stream(host.client, ask, self._read_timeout))
                 async for chunk in chunks:
-                    if chunk.text or chunk.finish_reason is not None:
+                    if chunk.text or chunk.logprobs or chunk.finish_reason is not None:
                         host.spoke()
                         return chunk, chunks
         except TimeoutError:

@@ -8,7 +8,9 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequenc
 from concurrent.futures import Future
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
+from math import log
 
+from demur.core.reader import detect_contract, read
 from demur.engine.base import (
     Chunk,
     EngineDead,
@@ -18,11 +20,15 @@ from demur.engine.base import (
     Prompt,
     PromptTooLong,
     Sampling,
+    TokenLogprob,
     Trace,
 )
 from demur.engine.demo import demo_answer
+from demur.prompts import asks_if_right
 
 _WORD = re.compile(r"\s*\S+")
+LIKELY = -0.125
+"""The log-probability of a word of which the script says nothing."""
 
 
 class Gate:
@@ -52,7 +58,9 @@ class Script:
     """What one prompt is answered with.
 
     Sample i gets `texts[i % len(texts)]`. `gates` maps a number of chunks to the gate that stands after them.
-    `error` is raised after `error_after` chunks. `delay` is the pause before each chunk in seconds.
+    `error` is raised after `error_after` chunks. `delay` is the pause before each chunk in seconds. `logprobs` maps
+    words to their log-probabilities, for whoever asks; all others have LIKELY. None tells none, as some hosts do.
+    `alternatives` are the likeliest first words with their log-probabilities.
     """
 
     texts: Sequence[str]
@@ -61,6 +69,19 @@ class Script:
     error: EngineError | None = None
     error_after: int = 0
     delay: float = 0.0
+    logprobs: Mapping[str, float] | None = field(default_factory=dict[str, float])
+    alternatives: Mapping[str, float] = field(default_factory=dict[str, float])
+
+    def logprobs_of(self, words: Sequence[str], *, first: bool, ended: bool) -> tuple[TokenLogprob, ...]:
+        """One for each word, and one for the end."""
+        if self.logprobs is None:
+            return ()
+        alternatives = tuple(self.alternatives.items()) if first else ()
+        found = [
+            TokenLogprob(word.encode(errors="surrogatepass"), self.logprobs.get(word.strip(), LIKELY), alternatives)
+            for word in words
+        ]
+        return tuple([*found, TokenLogprob(b"", LIKELY)] if ended else found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +202,8 @@ class ScriptedEngine:
         return Script([answers] if isinstance(answers, str) else answers)
 
     def _find(self, messages: Sequence[Message]) -> Answers:
+        if asks_if_right(messages) and self._source is demo_answer:
+            return _judged(messages[-2]["content"])
         if callable(self._source):
             return self._source(messages)
         asked = messages[-1]["content"]
@@ -196,7 +219,7 @@ class ScriptedEngine:
         if cut:
             found = found[: sampling.max_tokens]
             text = text[: found[-1].end()]
-        ids, word_ends = [token_of(word[0]) for word in found], [word.end() for word in found]
+        written, word_ends = [word[0] for word in found], [word.end() for word in found]
         chunks, shown, tokens = list(self._chunker(text)) or [""], 0, 0
         ending: FinishReason | None = "length" if cut else script.finish_reason
         for i, piece in enumerate(chunks):
@@ -204,8 +227,16 @@ class ScriptedEngine:
             shown += len(piece)
             last = i == len(chunks) - 1 and script.error is None
             before, tokens = tokens, bisect_right(word_ends, shown)
-            written = [*ids[before:tokens], *([END] if last and ending == "stop" else [])]
-            yield Chunk(piece, tuple(written), ending if last else None, len(prompt.token_ids or ()), tokens)
+            new, ended = written[before:tokens], last and ending == "stop"
+            told = () if sampling.logprobs is None else script.logprobs_of(new, first=before == 0, ended=ended)
+            yield Chunk(
+                piece,
+                (*map(token_of, new), *([END] if ended else [])),
+                ending if last else None,
+                prompt_tokens=len(prompt.token_ids or ()),
+                completion_tokens=tokens,
+                logprobs=told,
+            )
         await self._pace(script, max(len(chunks), script.error_after))
 
     async def _pace(self, script: Script, chunks_out: int) -> None:
@@ -232,6 +263,13 @@ class ScriptedEngine:
             await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         finally:
             self._waiting.discard(dead)
+
+
+def _judged(output: str) -> Script:
+    """The demo thinks as well of its answers as it says."""
+    stated = read(output, detect_contract(output)).confidence
+    p = min(max(0.5 if stated is None else stated, 0.01), 0.99)
+    return Script(["Yes" if p >= 0.5 else "No"], alternatives={"Yes": log(p), "No": log(1 - p)})
 
 
 def _wake(waiter: asyncio.Future[None]) -> None:

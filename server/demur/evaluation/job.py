@@ -69,6 +69,8 @@ def request_of(config: RunConfig) -> Request:
     fields = sent(config, SENT) if config.api == "chat" else sent(config, SENT, SENT_TO_DEMUR)
     if not config.chooses_there:
         fields.pop("samples", None)
+    if config.signals is not None and config.api != "chat":
+        fields["include_signals"] = [name.strip() for name in config.signals.split(",") if name.strip()]
     return Request(fields, config.extra)
 
 

@@ -58,7 +58,16 @@ class RunConfig:
     aggregation: Annotated[Aggregation | None, option(ASKING, "From claims to one confidence."), SENT_TO_DEMUR] = None
     confidence_source: Annotated[
         str | None,
-        option(ASKING, "Which of the server's sources: verbalized, or critic where it has one."),
+        option(ASKING, "What decides: one of the sources that the server lists. (default: the server's choice)"),
+        SENT_TO_DEMUR,
+    ] = None
+    signals: Annotated[
+        str | None,
+        option(ASKING, "Other sources to note for each answer, with commas between, to calibrate on."),
+    ] = None
+    max_error: Annotated[
+        float | None,
+        option(ASKING, "Let the server keep this error rate; what came of it is reported.", min=0, max=1),
         SENT_TO_DEMUR,
     ] = None
     risk_thresholds: Annotated[

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from demur.answering.confidence.base import FinishedSample, Score, ScoringServices
+from demur.answering.confidence.base import FinishedSample, Needs, Score, ScoringServices
+from demur.answering.confidence.signal import Signal
 from demur.core.answers import ParsedConfidence
 from demur.engine.base import EngineError, Prompt
 from demur.engine.critic import Critic
@@ -47,7 +48,8 @@ class CriticScorer:
     async def score(self, sample: FinishedSample) -> Score:
         """One prefill, nothing generated. Raises EngineError."""
         values = await self.estimate(sample.prompt, sample.token_ids, request_id=sample.request_id)
-        return Score(values.confidence, values)
+        said = "the critic gave no number"
+        return Score(Signal.of(values.confidence, said, said), values)
 
     async def estimate(self, prompt: Prompt, output: Sequence[int], *, request_id: str) -> ValueEstimates:
         """Values along the generator's own token ids. Raises EngineError."""
@@ -62,11 +64,15 @@ class CriticValue:
     """The critic's value once the whole answer stands. It says nothing of single claims."""
 
     per_claim = False
+    votes = True
+
+    def needs(self, services: ScoringServices) -> Needs:
+        return Needs()
 
     def unavailable(self, services: ScoringServices) -> str | None:
         return None if self.scorer(services) else "no critic is served with this model; use 'verbalized'"
 
-    def refusal(self, params: "RequestParams") -> str | None:
+    def refusal(self, params: "RequestParams", services: ScoringServices) -> str | None:
         return None
 
     def scorer(self, services: ScoringServices) -> CriticScorer | None:

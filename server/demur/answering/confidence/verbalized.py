@@ -2,22 +2,37 @@
 
 from typing import TYPE_CHECKING
 
-from demur.answering.confidence.base import Scorer, ScoringServices
+from demur.answering.confidence.base import FinishedSample, Needs, Score, ScoringServices
+from demur.answering.confidence.signal import Signal
+from demur.core.answers import Completion, ParsedConfidence
 
 if TYPE_CHECKING:
     from demur.answering.params import RequestParams
 
 
 class Verbalized:
-    """Needs nothing: the parser reads it, for the response or claim by claim."""
+    """Costs nothing: the parser reads it, for the response or claim by claim."""
 
     per_claim = True
+    votes = True
+
+    def needs(self, services: ScoringServices) -> Needs:
+        return Needs()
 
     def unavailable(self, services: ScoringServices) -> str | None:
         return None
 
-    def refusal(self, params: "RequestParams") -> str | None:
+    def refusal(self, params: "RequestParams", services: ScoringServices) -> str | None:
         return None
 
-    def scorer(self, services: ScoringServices) -> Scorer | None:
-        return None
+    def scorer(self, services: ScoringServices) -> "Verbalized":
+        return self
+
+    async def score(self, sample: FinishedSample) -> Score:
+        return Score(stated(sample.read()))
+
+
+def stated(completion: Completion) -> Signal:
+    """What an output says of its own confidence, or why it says nothing."""
+    confidence = ParsedConfidence(completion.state, completion.confidence)
+    return Signal.of(confidence, "the output states no confidence", "what the output states is no probability")

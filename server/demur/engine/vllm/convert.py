@@ -1,6 +1,6 @@
 """The port's values as vLLM's, and vLLM's as the port's."""
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -12,10 +12,13 @@ from demur.engine.base import (
     FinishReason,
     RequestRefused,
     Sampling,
+    TokenLogprob,
 )
 from demur.engine.vllm.arguments import SEED, Seeding
+from demur.engine.vllm.detokenize import TokenTexts
 
 if TYPE_CHECKING:
+    from vllm.logprobs import Logprob
     from vllm.outputs import RequestOutput
     from vllm.sampling_params import SamplingParams
 
@@ -44,12 +47,17 @@ def sampling_params(sampling: Sampling, seeding: Seeding) -> "SamplingParams":
         seed=sampling.seed if seeding == "engine" else None,
         extra_args={SEED: sampling.seed} if seeding == "processor" and sampling.seed is not None else None,
         structured_outputs=None if constraint is None else StructuredOutputsParams(regex=constraint),
+        # Never prompt_logprobs: a request with them does not read the prefix cache.
+        logprobs=sampling.logprobs,
         output_kind=RequestOutputKind.DELTA,
     )
 
 
-def chunk(output: "RequestOutput", prompt_tokens: int, completion_tokens: int) -> Chunk:
-    """One piece of a sample that had `completion_tokens` before it. Raises EngineError when vLLM gave the sample up."""
+def chunk(output: "RequestOutput", prompt_tokens: int, completion_tokens: int, texts: TokenTexts | None) -> Chunk:
+    """One piece of a sample that had `completion_tokens` before it. `texts` is there where log-probabilities are told.
+
+    Raises EngineError when vLLM gave the sample up.
+    """
     [piece] = output.outputs
     finish = piece.finish_reason
     if finish is not None and finish not in _FINISH_REASONS:
@@ -60,7 +68,23 @@ def chunk(output: "RequestOutput", prompt_tokens: int, completion_tokens: int) -
         finish_reason=_FINISH_REASONS[finish] if finish is not None else None,
         prompt_tokens=prompt_tokens,
         completion_tokens=completion_tokens + len(piece.token_ids),
+        logprobs=() if texts is None else _logprobs(piece.token_ids, piece.logprobs, texts),
+        cached_tokens=output.num_cached_tokens,
     )
+
+
+def _logprobs(
+    token_ids: "Sequence[int]", told: "Sequence[Mapping[int, Logprob] | None] | None", texts: TokenTexts
+) -> tuple[TokenLogprob, ...]:
+    """vLLM tells the drawn token and the likeliest ones in one mapping. A logarithm may come out just above 0."""
+    found = list[TokenLogprob]()
+    for token, beside in zip(token_ids, told or (), strict=False):
+        text = texts.next(token).encode(errors="surrogatepass")
+        if beside is not None:
+            likeliest = beside.values() if len(beside) > 1 else ()
+            alternatives = tuple((each.decoded_token or "", min(each.logprob, 0.0)) for each in likeliest)
+            found.append(TokenLogprob(text, min(beside[token].logprob, 0.0), alternatives))
+    return tuple(found)
 
 
 @contextmanager

@@ -9,22 +9,32 @@ _BROKEN = "Invalid prefix encountered"
 """How the decoder says that bytes it held back will never make a character; vLLM goes on without them, too."""
 
 
-def pieces(tokenizer: Any, prompt: Sequence[int], token_ids: Sequence[int]) -> list[str]:
-    """What each of `token_ids`, which follow `prompt`, adds to the text: nothing for special tokens and for the first
-    parts of a character, which comes with its last one. Raises EngineError for a tokenizer written in Python."""
-    from tokenizers.decoders import DecodeStream
+class TokenTexts:
+    """Tells token by token what follows `prompt` adds to the text: nothing for special tokens and for the first parts
+    of a character, which comes with its last one. Raises EngineError for a tokenizer written in Python."""
 
-    backend = getattr(tokenizer, "backend_tokenizer", None)
-    if backend is None:
-        raise EngineError("this model's tokenizer cannot tell the text of single tokens")
-    decoder, found = DecodeStream(ids=list(prompt), skip_special_tokens=True), list[str]()
-    for token in token_ids:
+    def __init__(self, tokenizer: Any, prompt: Sequence[int]) -> None:
+        from tokenizers.decoders import DecodeStream
+
+        self._backend = getattr(tokenizer, "backend_tokenizer", None)
+        if self._backend is None:
+            raise EngineError("this model's tokenizer cannot tell the text of single tokens")
+        self._decoder = DecodeStream(ids=list(prompt), skip_special_tokens=True)
+
+    def next(self, token: int) -> str:
+        """What the next token adds."""
+        from tokenizers.decoders import DecodeStream
+
         try:
-            piece = decoder.step(backend, token)
+            return self._decoder.step(self._backend, token) or ""
         except Exception as error:  # the library has no class of its own for it
             if not str(error).startswith(_BROKEN):
                 raise
-            decoder = DecodeStream(skip_special_tokens=True)
-            piece = decoder.step(backend, token)
-        found.append(piece or "")
-    return found
+            self._decoder = DecodeStream(skip_special_tokens=True)
+            return self._decoder.step(self._backend, token) or ""
+
+
+def pieces(tokenizer: Any, prompt: Sequence[int], token_ids: Sequence[int]) -> list[str]:
+    """What each of `token_ids`, which follow `prompt`, adds to the text. Raises EngineError as TokenTexts does."""
+    texts = TokenTexts(tokenizer, prompt)
+    return [texts.next(token) for token in token_ids]

@@ -9,11 +9,11 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from demur.engine.base import Chunk, Message, Prompt, PromptTooLong, Sampling, Trace
+from demur.engine.base import Chunk, EngineError, Message, Prompt, PromptTooLong, Sampling, Trace
 from demur.engine.vllm.arguments import Seeding, seeding
 from demur.engine.vllm.control_tokens import ControlTokens
 from demur.engine.vllm.convert import chunk, sampling_params, translated_errors
-from demur.engine.vllm.detokenize import pieces
+from demur.engine.vllm.detokenize import TokenTexts, pieces
 from demur.engine.vllm.process import SILENCE, EngineProcess
 from demur.engine.vllm.startup import existing, import_vllm, launch
 
@@ -121,13 +121,26 @@ class VLLMEngine:
         completion_tokens = 0
         with translated_errors():
             asked = tokens_input(list(token_ids))
-            params = sampling_params(sampling, self._seeding)
+            params = sampling_params(self._within_limits(sampling), self._seeding)
+            texts = None if sampling.logprobs is None else self._texts(token_ids)
             outputs = self._llm.generate(asked, params, request_id, trace_headers=trace)
             async with aclosing(outputs):
                 async for output in outputs:
-                    piece = chunk(output, len(token_ids), completion_tokens)
+                    piece = chunk(output, len(token_ids), completion_tokens, texts)
                     completion_tokens += len(piece.token_ids)
                     yield piece
+
+    def _within_limits(self, sampling: Sampling) -> Sampling:
+        """vLLM refuses to tell more alternatives than its operator allows (`--max-logprobs`, -1 for any number)."""
+        asked, most = sampling.logprobs, self._llm.model_config.max_logprobs
+        return sampling if asked is None or most < 0 else replace(sampling, logprobs=min(asked, most))
+
+    def _texts(self, prompt: Sequence[int]) -> TokenTexts | None:
+        """None for a tokenizer that cannot tell them, whose log-probabilities then belong to no text."""
+        try:
+            return TokenTexts(self._llm.get_tokenizer(), prompt)
+        except EngineError:
+            return None
 
     def pieces(self, prompt: Prompt, token_ids: Sequence[int]) -> list[str]:
         """As vLLM writes the text while it streams. Raises EngineError for a model without a fast tokenizer."""

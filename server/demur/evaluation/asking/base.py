@@ -28,7 +28,8 @@ class Output:
     """One reply, read. `confidence` is None unless `state` is "value".
 
     `stated` is what the model itself wrote, which is another number where a critic gives the confidence. `raw` is the
-    model's text where it is known.
+    model's text where it is known. A demur server also says what decided (`source`), what else is known of the answer
+    (`signals`), what it was drawn under (`conditions`), what it decided, and which error rate that keeps (`guarantee`).
     """
 
     answer: str | None
@@ -41,6 +42,11 @@ class Output:
     raw: str | None = None
     tokens: int = 0
     stated: float | None = None
+    source: str | None = None
+    signals: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
+    conditions: Mapping[str, Any] | None = None
+    decision: str | None = None
+    guarantee: Mapping[str, Any] | None = None
 
 
 class BadReply(Exception):

@@ -1,0 +1,39 @@
+"""How many of the other samples gave the same answer (self-consistency, Wang et al. 2022), as a confidence."""
+
+from typing import TYPE_CHECKING
+
+from demur.answering.confidence.base import FinishedSample, Needs, Score, ScoringServices
+from demur.answering.confidence.signal import Signal
+
+if TYPE_CHECKING:
+    from demur.answering.params import RequestParams
+
+
+class Agreement:
+    """(members of the chosen group - 1) / (samples drawn - 1), so that an answer that stands alone gets 0.
+
+    A sample without a readable answer agrees with none. It costs the further samples that the request asks for.
+    """
+
+    per_claim = False
+    votes = False
+
+    def needs(self, services: ScoringServices) -> Needs:
+        return Needs(selection="majority")
+
+    def unavailable(self, services: ScoringServices) -> str | None:
+        return None
+
+    def refusal(self, params: "RequestParams", services: ScoringServices) -> str | None:
+        return "agreement compares several samples: set samples to 2 or more" if params.samples == 1 else None
+
+    def scorer(self, services: ScoringServices) -> "Agreement":
+        return self
+
+    async def score(self, sample: FinishedSample) -> Score:
+        ballot = sample.ballot
+        if ballot is None or ballot.drawn < 2:
+            return Score(Signal.missing("only one sample was drawn"))
+        if not ballot.members:
+            return Score(Signal.missing("no sample has an answer that could be read"))
+        return Score(Signal((ballot.members - 1) / (ballot.drawn - 1)))

@@ -1,0 +1,86 @@
+"""The likelihood of the answer's own tokens, as a confidence: exp of their mean log-probability.
+
+That is the geometric mean of their probabilities, so that long answers are not doubted for being long
+(length-normalised sequence likelihood, Malinin and Gales 2021). Only the answer counts: the reasoning before it would
+drown it.
+"""
+
+from collections.abc import Sequence
+from math import exp, fsum
+from typing import TYPE_CHECKING
+
+from demur.answering.confidence.base import FinishedSample, Needs, Score, ScoringServices
+from demur.answering.confidence.signal import Signal
+from demur.engine.base import TokenLogprob
+
+if TYPE_CHECKING:
+    from demur.answering.params import RequestParams
+
+NO_ANSWER = "the output has no answer that could be read"
+NOT_TOLD = "the model's host told no log-probabilities"
+NOT_FOUND = "where the answer stands in the output is not known"
+NOT_THESE = "the tokens whose log-probabilities were told do not make up the output"
+
+
+class AnswerLogprob:
+    """Costs no further call: the engine is asked for the log-probabilities of the tokens that it draws."""
+
+    per_claim = False
+    votes = True
+
+    def needs(self, services: ScoringServices) -> Needs:
+        return Needs(logprobs=True)
+
+    def unavailable(self, services: ScoringServices) -> str | None:
+        return None
+
+    def refusal(self, params: "RequestParams", services: ScoringServices) -> str | None:
+        return None
+
+    def scorer(self, services: ScoringServices) -> "AnswerLogprob":
+        return self
+
+    async def score(self, sample: FinishedSample) -> Score:
+        answer = sample.read().answer
+        if answer is None:
+            return Score(Signal.missing(NO_ANSWER))
+        if not sample.logprobs:
+            return Score(Signal.missing(NOT_TOLD))
+        span = sample.answer_span(answer)
+        if span is None:
+            return Score(Signal.missing(NOT_FOUND))
+        tokens = tokens_within(sample.text, span, sample.logprobs)
+        return Score(Signal(likelihood(tokens)) if tokens else Signal.missing(NOT_THESE))
+
+
+def likelihood(tokens: Sequence[TokenLogprob]) -> float:
+    """The geometric mean of their probabilities, in [0, 1]."""
+    return exp(min(fsum(token.logprob for token in tokens) / len(tokens), 0.0))
+
+
+def tokens_within(text: str, span: tuple[int, int], tokens: Sequence[TokenLogprob]) -> list[TokenLogprob]:
+    """The tokens that wrote `text[span[0]:span[1]]`, also those that wrote only a part of it; `tokens` wrote `text`.
+
+    A token without text belongs to the character that it is the first part of. None where the texts disagree.
+    """
+    start, end = (len(_bytes(text[:place])) for place in span)
+    at = -_offset(_bytes(text), b"".join(token.text for token in tokens), end)
+    found = list[TokenLogprob]()
+    for token in tokens:
+        before, at = at, at + len(token.text)
+        if before < end and (at > start or (at == before == start)):
+            found.append(token)
+    return found if at >= end else []
+
+
+def _offset(text: bytes, written: bytes, end: int) -> int:
+    """Where in what the tokens wrote the text begins. They may have written more, such as an end token or thought that
+    a host keeps apart, and less, where white space at the end is no token of its own: past `end` nothing matters."""
+    at = written.rfind(text)
+    if at < 0 and text.startswith(written) and len(written) >= end:
+        return 0
+    return at if at >= 0 else len(written) + 1
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode(errors="surrogatepass")

@@ -1,0 +1,55 @@
+"""The signals of an answer that was chosen: those that its request needs, each computed once."""
+
+from demur.answering.confidence import SOURCES, FinishedSample, Score, Scorer, Scores, ScoringServices, Signal
+from demur.answering.confidence.plan import Wanted
+from demur.answering.outcome import Candidate
+from demur.answering.resolve import ResolvedRequest
+from demur.answering.sampler import SampleBatch
+from demur.engine.base import EngineError
+
+
+class SignalScores:
+    """Computes signals with what one server has."""
+
+    def __init__(self, services: ScoringServices) -> None:
+        self._services = services
+        self.scorers = {name: source.scorer(services) for name, source in SOURCES.items()}
+
+    def voting(self, request: ResolvedRequest) -> Scorer | None:
+        """What each sample is scored with when it ends; None where nothing votes, or what the reader reads does."""
+        read_anyway = request.voting_source == next(iter(SOURCES))
+        return None if request.samples == 1 or read_anyway else self.scorers[request.voting_source]
+
+    async def of(self, candidate: Candidate, wanted: Wanted, batch: SampleBatch, request_id: str) -> Scores:
+        """All of the wanted ones, with those that are known already. Raises EngineError for a decisive one."""
+        scores = dict(candidate.scores)
+        for name in wanted.names:
+            if name in scores:
+                continue
+            if candidate.given_up:
+                scores[name] = Score(Signal.missing("the sample was stopped before its end"))
+                continue
+            sample = FinishedSample(
+                prompt=batch.prompt,
+                token_ids=candidate.token_ids,
+                text=candidate.raw,
+                request_id=request_id,
+                read=lambda: candidate.as_read,
+                answer_span=lambda answer: batch.form.answer_span(candidate.raw, answer),
+                logprobs=candidate.sample.logprobs,
+                ballot=None if candidate.vote is None else candidate.vote.ballot,
+                signals={name: score.signal for name, score in scores.items()},
+            )
+            scores[name] = await self._score(name, sample, decisive=name in wanted.decisive)
+        return scores
+
+    async def _score(self, name: str, sample: FinishedSample, *, decisive: bool) -> Score:
+        scorer = self.scorers[name]
+        if scorer is None:
+            return Score(Signal.missing(SOURCES[name].unavailable(self._services) or f"{name} is not served here"))
+        try:
+            return await scorer.score(sample)
+        except EngineError:
+            if decisive:
+                raise
+            return Score(Signal.missing("what computes it failed"))
