@@ -42,8 +42,9 @@ def of_folder(
 ) -> str:
     """The fingerprint of a model folder, served with these engine arguments.
 
-    Every file in it counts but hidden ones, model cards and pictures; of the manifest, all but what was measured. `cache` is
-    a file that remembers the hash of a file which has not changed since by size, time and inode: weights are read once.
+    Every file in it counts but hidden ones, model cards and pictures; of the manifest, all but what was measured.
+    `cache` is a file that remembers the hash of a file which has not changed since by size, time and inode: weights are
+    read once.
     """
     known = _Hashes(cache)
     files = {path.relative_to(folder).as_posix(): known.of(path) for path in _files(folder)}

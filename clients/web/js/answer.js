@@ -13,6 +13,9 @@ import { appendUntrusted } from "./untrusted.js";
 import { Verdict } from "./verdict.js";
 import { Vote } from "./vote.js";
 
+/** The slider has whole percents: where it stands on the reply's threshold, it means that one. */
+const atOwn = ({ risk_threshold: own }, t) => (Math.round(100 * own) === Math.round(100 * t) ? own : t);
+
 const LONGEST_QUESTION = 2000;
 
 export class AnswerView {
@@ -69,7 +72,7 @@ export class AnswerView {
 
   /** `run` at the threshold `t`; gives what is shown. */
   decide({ folded, reply, request, seconds }, t) {
-    const moved = redecide(reply, Math.max(t, lowest(reply)));
+    const moved = redecide(reply, atOwn(reply, Math.max(t, lowest(reply))));
     const shown = moved.refused ? reply : moved;
     this.#noteResets(folded.resets);
     this.#verdict.decided(reply, shown, t, seconds);
@@ -100,7 +103,7 @@ export class AnswerView {
     this.#raw.set({ raw: reply.raw, covered });
     this.#expected.set({ values: reply.token_values, covered });
     this.#program.element.hidden = false;
-    this.#program.set({ request: { ...request, risk_threshold: shown.risk_threshold }, reply: shown });
+    this.#program.set({ request: atThreshold(request, shown), reply: shown });
   }
 
   #stream(folded, t) {
@@ -120,6 +123,11 @@ export class AnswerView {
     const times = length > 1 ? ` ${length} times` : "";
     this.#restarts.textContent = `The model started its solution over${times}: what it had shown before is void.`;
   }
+}
+
+/** The request for what is shown: one that was moved has no error rate any more. */
+function atThreshold({ max_error: rate, ...request }, shown) {
+  return rate !== undefined && shown.guarantee ? { ...request, max_error: rate } : { ...request, risk_threshold: shown.risk_threshold };
 }
 
 /** What to call an answer in the vote that is not here: samples may decline, and a server may keep the rest. */

@@ -33,7 +33,9 @@ export class Asking {
     if (run === null || isAsking) return;
     ruler.lock(0);
     ruler.t = t;
-    this.begin({ ...run.request, risk_threshold: t });
+    const { max_error: _, ...request } = run.request;
+    this.reading.rate.clear();
+    this.begin({ ...request, risk_threshold: t });
     ruler.focus();
   }
 
@@ -51,9 +53,11 @@ export class Asking {
   }
 
   #end(run, id) {
+    const { ruler } = this.reading;
     this.composer.state = "idle";
     if (run !== this.reading.run) return;
     if (run.failure) return this.#failed(run);
+    if (run.request.max_error !== undefined) ruler.t = run.reply.risk_threshold;
     this.reading.lock();
     const shown = this.reading.show();
     keepRun(id, run);

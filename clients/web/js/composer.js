@@ -3,6 +3,7 @@
 import { el, find, setText } from "./dom.js";
 import { offerExamples } from "./examples.js";
 import { buildRequest, fillForm, setForms, showOptions } from "./request.js";
+import { offerSources } from "./sources.js";
 import { formWords } from "./words.js";
 
 export class Composer {
@@ -11,7 +12,7 @@ export class Composer {
   #send = find("send");
   #stop = find("stop");
   #hint = find("question-hint");
-  #has = { critic: false };
+  #has = { critic: false, sources: false };
   #onTry;
 
   /** `onAsk()`, `onStop()`, `onEdit()` when the question or how it is asked changes, `onTry(example)`. */
@@ -39,9 +40,9 @@ export class Composer {
     return this.#question.value.trim();
   }
 
-  /** The request as the form has it, at the threshold `t`, for a `question` after the messages `before` it. */
-  request(t, question = this.question, before = []) {
-    return buildRequest(this.#form, question, t, before);
+  /** The request as the form has it, with `bar` for what to abstain by, for a `question` after the messages `before` it. */
+  request(bar, question = this.question, before = []) {
+    return buildRequest(this.#form, question, bar, before);
   }
 
   /** Make room for another question. */
@@ -59,8 +60,9 @@ export class Composer {
   }
 
   /** Offer what the served model can do, in its order. */
-  offer({ contract_cards: cards, confidence_sources: sources, examples }) {
-    this.#has = { critic: sources.includes("critic") };
+  offer({ contract_cards: cards, confidence_sources: sources, examples, calibrators }) {
+    this.#has = { critic: sources.includes("critic"), sources: sources.length > 1 || calibrators?.length > 0 };
+    offerSources(this.#form, sources, calibrators);
     setForms(cards);
     const before = new FormData(this.#form).get("contract");
     const names = Object.keys(cards);

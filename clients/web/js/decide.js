@@ -1,11 +1,12 @@
 // Moving the risk threshold of an answer that is already here: abstain if and only if confidence < t.
 
 /**
- * `reply` at the threshold `t`, or {refused: "explicit_risk"} when the threshold was part of the prompt, or
+ * `reply` at the threshold `t`, without the guarantee that only its own threshold has, or {refused: "explicit_risk"} when the threshold was part of the prompt, or
  * {refused: "withheld"} when it would be answered with text that never came.
  */
 export function redecide(reply, t) {
   if (isToldRisk(reply)) return { refused: "explicit_risk" };
+  if (t !== reply.risk_threshold && reply.guarantee) return redecide({ ...reply, guarantee: null }, t);
   const content = contentOf(reply, t);
   const reason = reasonAt(reply, content, t);
   if (reason !== null) return abstaining(reply, t, reason, content);

@@ -54,7 +54,7 @@ class Page {
   #touched = false;
 
   start() {
-    new Batch({ requestFor: (question) => (this.#server.isReady ? this.#composer.request(this.#ruler.t, question) : null) });
+    new Batch({ requestFor: (question) => (this.#server.isReady ? this.#composer.request(this.#reading.bar, question) : null) });
     addEventListener("popstate", () => this.#visit());
     document.addEventListener("keydown", (event) => event.key === "Escape" && this.#stop());
     this.#server.watch();
@@ -111,7 +111,7 @@ class Page {
   #ask() {
     const { question } = this.#composer;
     if (!this.#server.isReady || !question || this.#reading.isAsking) return;
-    this.#asking.begin(this.#composer.request(this.#ruler.t, question, this.#conversation.messages));
+    this.#asking.begin(this.#composer.request(this.#reading.bar, question, this.#conversation.messages));
   }
 
   #moveTo(t) {
@@ -122,7 +122,7 @@ class Page {
 
   #moved() {
     this.#touched = true;
-    this.#reading.move();
+    this.#reading.leave();
   }
 
   #announce(text) {

@@ -2,6 +2,7 @@
 
 import { consequence } from "./consequence.js";
 import { isBelow, lowest } from "./decide.js";
+import { ErrorRate, levelWords } from "./promise.js";
 import { modeOf, questionOf } from "./request.js";
 import { count, headline } from "./words.js";
 
@@ -12,6 +13,13 @@ export class Reading {
 
   constructor({ ruler, answer, composer, server, example }) {
     Object.assign(this, { ruler, answer, composer, server, example });
+    this.rate = new ErrorRate({ onChoose: (level) => this.#choose(level) });
+  }
+
+  /** What is asked for: the error rate that was chosen, else the slider's threshold. */
+  get bar() {
+    const level = this.rate.chosen;
+    return level ? { max_error: level.max_error } : { risk_threshold: this.ruler.t };
   }
 
   get isAsking() {
@@ -36,7 +44,13 @@ export class Reading {
     if (segments.length > 0) this.ruler.mark(segments.filter((s) => s.claim).map((s) => s.claim.confidence), null);
   }
 
-  /** The slider moved. */
+  /** The reader moved the slider: no other threshold than its own has the promise. */
+  leave() {
+    this.rate.clear();
+    this.move();
+  }
+
+  /** The slider stands elsewhere. */
   move() {
     this.tell();
     if (this.run === null) this.example.move(this.ruler.t);
@@ -52,11 +66,14 @@ export class Reading {
 
   /** Say in words what the slider does. */
   tell() {
-    const asked = this.#isOfAnswer() ? this.run.reply ?? this.run.request : this.composer.request(this.ruler.t);
+    const asked = this.#isOfAnswer() ? this.run.reply ?? this.run.request : this.composer.request({ risk_threshold: this.ruler.t });
     const mode = modeOf(asked);
     this.ruler.mode = mode;
-    const measured = this.server.model?.measured?.[asked.contract];
-    this.ruler.consequence = mode === "decide" ? consequence(measured, this.ruler.t) : "";
+    const { measured, calibrators } = this.server.model ?? {};
+    this.rate.offer(calibrators, asked);
+    const level = this.rate.chosen;
+    const found = mode === "decide" ? consequence(measured?.[asked.contract], this.ruler.t) : "";
+    this.ruler.consequence = level ? levelWords(level) : found;
   }
 
   /** Let the slider go no lower than what came allows. */
@@ -74,6 +91,11 @@ export class Reading {
     const below = steps.length > 0 ? `, ${doubted} of ${count(steps.length, "step")} below` : "";
     this.ruler.describe(`${headline(shown).toLowerCase()}${below}`);
     return shown;
+  }
+
+  #choose(level) {
+    if (level) this.ruler.t = level.threshold;
+    this.move();
   }
 
   #isOfAnswer() {

@@ -15,14 +15,16 @@ export const formOf = ({ contract }) => (
 /** The question of a request, the last one of a conversation. */
 export const questionOf = ({ question, messages }) => question ?? messages.at(-1).content;
 
-/** What a program would send for the same answer. */
-export function buildRequest(form, question, t, before = []) {
+/** What a program would send for the same answer; `bar` is {risk_threshold} or {max_error}. */
+export function buildRequest(form, question, bar, before = []) {
   const fields = new FormData(form);
   const asked = before.length > 0 ? { messages: [...before, { role: "user", content: question }] } : { question };
-  const request = { ...asked, contract: fields.get("contract"), risk_threshold: t };
+  const request = { ...asked, contract: fields.get("contract"), ...bar };
   if (formOf(request).granularities.length > 1) copy(fields, request, ["granularity", "aggregation"]);
   for (const name of NUMBERS) if (fields.get(name)) request[name] = Number(fields.get(name));
   if ((request.samples ?? 1) > 1) copy(fields, request, ["selection", "stopping"]);
+  copy(fields, request, ["confidence_source"]);
+  if (fields.get("include_signals")) request.include_signals = [fields.get("include_signals")];
   if (fields.get("include_token_values")) request.include_token_values = true;
   return request;
 }
@@ -41,10 +43,10 @@ export function isLive(request, form) {
 }
 
 /** Show the options that mean something for what is chosen, and for what the server has. */
-export function showOptions(form, { critic }) {
+export function showOptions(form, { critic, sources }) {
   const fields = new FormData(form);
   const claims = formOf({ contract: fields.get("contract") }).granularities.includes("claims");
-  const meant = { claims, samples: Number(fields.get("samples")) > 1, critic };
+  const meant = { claims, samples: Number(fields.get("samples")) > 1, critic, sources };
   for (const option of form.querySelectorAll("[data-for]")) option.hidden = !meant[option.dataset.for];
 }
 

@@ -3,6 +3,8 @@
 import { isToldRisk, redecide } from "./decide.js";
 import { copyButton } from "./copy.js";
 import { el, setText } from "./dom.js";
+import { guaranteeWords } from "./promise.js";
+import { signalWords } from "./sources.js";
 import { count, explanation, headline, percent } from "./words.js";
 
 export class Verdict {
@@ -15,6 +17,7 @@ export class Verdict {
   #covered = el("p", { class: "covered" });
   #why = el("p", { class: "because" });
   #calibration = el("p", { class: "calibration" });
+  #promise = el("p", { class: "guarantee" });
   #cost = el("p", { class: "cost" });
   #actions = el("p", { class: "actions" });
   #answerShown = null;
@@ -29,7 +32,7 @@ export class Verdict {
     this.element = el(
       "div",
       { class: "verdict" },
-      this.#label, this.#sure, this.#answer, this.#cover, this.#why, this.#calibration, this.#cost, this.#actions,
+      this.#label, this.#sure, this.#answer, this.#cover, this.#why, this.#promise, this.#calibration, this.#cost, this.#actions,
     );
   }
 
@@ -45,7 +48,7 @@ export class Verdict {
     const made = words > 0 ? count(words, "word") : count(tokens, "token");
     setText(this.#why, `${hidden}${covered && words > 0 ? "" : `${made} so far.`}`);
     this.#set(this.#calibration, "");
-    this.#set(this.#cost, "");
+    for (const part of [this.#cost, this.#promise]) this.#set(part, "");
     this.#actions.replaceChildren();
   }
 
@@ -59,8 +62,9 @@ export class Verdict {
     this.#setSure(shown.confidence, shown.risk_threshold);
     setText(this.#why, explanation(shown));
     this.#set(this.#calibration, reply.calibrated ? "" :
-      "Not calibrated: nobody has checked this model’s confidences against how often it is right.");
-    this.#set(this.#cost, cost(reply, seconds));
+      reply.notice ?? "Not calibrated: nobody has checked this model’s confidences against how often it is right.");
+    this.#set(this.#promise, guaranteeWords(shown.guarantee));
+    this.#set(this.#cost, [cost(reply, seconds), signalWords(shown.signals)].filter(Boolean).join(". "));
     const use = shown.decision === "answer" && this.followUp ? this.#uses(shown) : [];
     this.#actions.replaceChildren(...this.#offers(reply, shown, t), ...use);
   }
@@ -74,7 +78,7 @@ export class Verdict {
     this.#setSure(null, 0);
     setText(this.#why, text);
     this.#set(this.#calibration, "");
-    this.#set(this.#cost, "");
+    for (const part of [this.#cost, this.#promise]) this.#set(part, "");
     this.#actions.replaceChildren(again);
   }
 
