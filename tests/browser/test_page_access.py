@@ -157,7 +157,9 @@ def test_a_screen_reader_hears_the_verdict_once_and_not_every_word(visit) -> Non
     assert heard[1:] == [
         "Answer. 1% sure. As sure as its weakest step. 1 of 3 steps is below the 50% you asked for: marked, with the reason."
     ]
-    assert page.find("[aria-live], [role=status], [role=alert], output").count() == 5, "slider's output, copy, verdict, what is missing, a file's progress"
+    assert page.find("[aria-live], [role=status], [role=alert], output").count() == 5, (
+        "slider's output, copy, verdict, what is missing, a file's progress"
+    )
 
 
 def test_marks_survive_forced_colours(visit) -> None:

@@ -16,7 +16,7 @@ export class ErrorRate {
 
   /** {max_error, threshold, expected_coverage, exact, delta}, or null. */
   get chosen() {
-    return this.#levels[Number(this.#select.value)] ?? null;
+    return this.#levels.find((_, i) => String(i) === this.#select.value) ?? null;
   }
 
   /** Go back to the slider. */
