@@ -111,7 +111,7 @@ def _at(p: np.ndarray, right: np.ndarray, t: float) -> AtThreshold:
 
 
 def _bins(p: np.ndarray, right: np.ndarray) -> list[Bin]:
-    tenth = np.minimum((p * 10).astype(int), 9, where=~np.isnan(p), out=np.full(len(p), -1))
+    tenth = np.where(np.isnan(p), -1, np.minimum(np.nan_to_num(p) * 10, 9)).astype(int)
     return [
         Bin(answers=int(own.sum()), confidence=float(p[own].mean()), right=float(right[own].mean()))
         for own in (tenth == i for i in range(10))
