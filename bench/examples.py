@@ -23,17 +23,12 @@ from demur.core.metrics import Rows, summarise
 from demur.manifest import FILE_NAME, Manifest
 from demur.measured import AtThreshold, Bin, Example, Interval, Measured
 
-DRAWS, AT_ONCE, ENOUGH = 50, 16, 0.9
+DRAWS, AT_ONCE, ENOUGH = 50, 6, 0.9
 
 
 def main() -> None:
     options = _options()
     examples = asyncio.run(measure(options.url, _examples(options), options.draws))
-    for example in examples:
-        mark = " " if (example.share or 0) >= ENOUGH else "!"
-        print(
-            f"{mark} {example.share:6.0%} of {example.draws}  {example.shows:8} {example.contract:9} {example.question}"
-        )
     measured = {name: _measured(name, path, options.on) for name, path in (options.rows or [])}
     for name, found in measured.items():
         print(f"{name}: {found.answers} answers, AUC {found.auc}")
@@ -55,7 +50,14 @@ async def measure(url: str, examples: Sequence[Example], draws: int) -> list[Exa
         for example in examples:
             hits = await asyncio.gather(*(once(example) for _ in range(draws)))
             found.append(example.model_copy(update={"draws": draws, "share": sum(hits) / draws}))
+            _tell(found[-1])
         return found
+
+
+def _tell(example: Example) -> None:
+    mark = " " if (example.share or 0) >= ENOUGH else "!"
+    share = f"{example.share:6.0%} of {example.draws}"
+    print(f"{mark} {share}  {example.shows:8} {example.contract:9} {example.question}", flush=True)
 
 
 def request(example: Example) -> dict[str, Any]:
