@@ -124,7 +124,6 @@ def browse(browser: Browser) -> Iterator[Callable[..., Visit]]:
 
     def open_page(url: str, *, context: dict[str, Any] | None = None, wait: bool = True, **known: Any) -> Visit:
         opened = browser.new_context(**({"viewport": DESKTOP} | (context or {})))
-        opened.set_default_timeout(8_000)  # TEMP
         visited = Visit(opened.new_page(), url, **known)
         visits.append((visited, opened))
         _watch(visited)

@@ -49,6 +49,15 @@ def abstained(page: Any) -> None:
     page.answer("How many hens?", contract="response", t=0.9)
 
 
+def opened(page: Any) -> None:
+    """Everything that can be folded out."""
+    page.answer("How many hens?", contract="response", t=0.5)
+    page.find("button:text-is('Ask a follow-up')").click()
+    page.find(".badge").click()
+    for summary in ("#batch summary", "#history summary"):
+        page.find(summary).click()
+
+
 def explicit(page: Any) -> None:
     page.answer("How many hens?", contract="explicit_risk", t=0.9)
     page.move(0.3)
@@ -63,7 +72,7 @@ SOURCE = {"eggs": STEPS, "hens": WHOLE, "geese": Script([""], error=EngineOverlo
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("state", [first, claims, panels, abstained, explicit, failed])
+@pytest.mark.parametrize("state", [first, claims, panels, opened, abstained, explicit, failed])
 def test_axe_finds_nothing(visit, state, scheme) -> None:
     page = visit(SOURCE, manifest={"calibrated": False}, context={"color_scheme": scheme, "reduced_motion": "reduce"})
     state(page)
@@ -168,6 +177,17 @@ def test_marks_survive_forced_colours(visit) -> None:
     doubted, sure = page.find(".step.doubted"), page.find(".step:not(.doubted)").first
     assert doubted.locator(".mark").is_visible()
     assert not sure.locator(".mark").evaluate("(mark) => mark.offsetWidth > 0")
+
+
+def test_doubt_survives_forced_colours(visit) -> None:
+    """Tints are gone there, so the line beside a step grows with its doubt."""
+    page = visit(SOURCE, context={"forced_colors": "active"})
+    claims(page)
+    widths = page.find(".step .text").evaluate_all(
+        "(all) => all.map((one) => parseFloat(getComputedStyle(one).borderLeftWidth))"
+    )
+    assert widths == sorted(widths)
+    assert widths[0] < widths[1] < widths[2]
 
 
 def test_without_motion_nothing_moves(visit) -> None:

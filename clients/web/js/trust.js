@@ -38,7 +38,8 @@ function figure(contract, found) {
     found.auc && `Given one right and one wrong answer, it is surer of the right one ${chance(found.auc)} (AUC).`,
     found.smece && `A stated confidence is off by ${percent(round(found.smece.value))} on average (smooth calibration error).`,
   ];
-  return el("figure", {}, reliabilityPicture(found.reliability),
+  const picture = found.reliability.length > 0 ? reliabilityPicture(found.reliability) : null;
+  return el("figure", {}, picture,
     el("figcaption", {}, ...facts.filter(Boolean).map((fact) => el("p", {}, fact))));
 }
 
