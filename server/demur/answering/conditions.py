@@ -5,10 +5,12 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
-from demur.answering.resolve import ResolvedRequest
+from demur.answering.resolve import ResolvedRequest, trained_wording
 from demur.core.parsing.labels import LABELS, Labels
 from demur.engine.base import Message, Sampling
-from demur.prompts import Domain, prompt_hash
+from demur.manifest import Manifest
+from demur.prompts import prompt_hash
+from demur.settings import Settings
 
 UNCHANGING = frozenset({"seed", "constraint", "logprobs"})
 """Fields of `Sampling` that do not change what kind of answers are drawn, or stand here in another form."""
@@ -20,7 +22,7 @@ HANDLED = frozenset(
 """Fields of a request that stand here in another form, or change nothing; nor do those that only show more."""
 
 
-def conditions_of(request: ResolvedRequest, domain: Domain) -> dict[str, Any]:
+def conditions_of(request: ResolvedRequest, manifest: Manifest, settings: Settings) -> dict[str, Any]:
     """Everything besides the question that decides what answers look like, by name; texts as hashes.
 
     What has no effect on this request is None, so that it cannot tell two requests apart. Fields that are added to
@@ -30,7 +32,7 @@ def conditions_of(request: ResolvedRequest, domain: Domain) -> dict[str, Any]:
     drawn = {one.name: getattr(sampling, one.name) for one in fields(Sampling) if one.name not in UNCHANGING}
     return {
         "contract": request.contract.name,
-        "prompt": prompt_hash(request.contract.name, domain),
+        "prompt": prompt_hash(request.contract.name, manifest.domain, trained=trained_wording(settings, manifest)),
         "granularity": request.granularity,
         "aggregation": request.aggregation if request.claims_decide and request.granularity == "response" else None,
         "source": request.confidence_source,

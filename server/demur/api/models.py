@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from demur.answering import Answerer
 from demur.answering.errors import UnknownModel
-from demur.answering.resolve import default_threshold
+from demur.answering.resolve import default_threshold, trained_wording
 from demur.api.auth import KeyedRoute
 from demur.api.calibrators import CalibratorCard, cards
 from demur.api.context import Shared
@@ -73,7 +73,7 @@ async def get_model(model: str, request: Request, context: Shared) -> Model:
 
 
 def _describe(answerer: Answerer, settings: Settings) -> Model:
-    manifest = answerer.manifest
+    manifest, trained = answerer.manifest, trained_wording(answerer.settings, answerer.manifest)
     card = ModelCard(
         calibrated=manifest.calibrated,
         contracts=list(manifest.contracts),
@@ -84,7 +84,7 @@ def _describe(answerer: Answerer, settings: Settings) -> Model:
         min_risk_threshold=settings.min_risk_threshold,
         recipe=manifest.recipe,
         base=manifest.base,
-        prompts={contract: prompt_hash(contract, manifest.domain) for contract in manifest.contracts},
+        prompts={name: prompt_hash(name, manifest.domain, trained=trained) for name in manifest.contracts},
         fingerprint=answerer.fingerprint,
         calibrators=cards(answerer.calibrators, time.time()),
     )

@@ -31,6 +31,8 @@ class Output:
     the model's text where it is known. `signals` are those that were asked for and the one that decided, by name, each
     in [0, 1] or None where it is missing; `source` is the latter's. `conditions` are what a demur server says the
     answer was drawn under, `decision` what it decided, and `guarantee` which error rate that keeps.
+    `settled` is how a server got last lines that the model had not written readably: it "continued" the reply, or
+    "asked" for them.
     """
 
     answer: str | None
@@ -48,6 +50,7 @@ class Output:
     conditions: Mapping[str, Any] | None = None
     decision: str | None = None
     guarantee: Mapping[str, Any] | None = None
+    settled: str | None = None
 
 
 class BadReply(Exception):
