@@ -58,7 +58,7 @@ train-embedded: setup-dev ## make the model that ships, from nothing; safe to ki
 	.venv/bin/demur-smol-lab measure --out runs/embedded --split transfer
 	.venv/bin/demur-smol-lab export --out runs/embedded --to server/demur/model/demur_smol
 
-calibrate-embedded: setup-dev ## make the calibrators that the embedded model ships with, from the model as it is; about half an hour
+calibrate-embedded: setup-dev ## make the calibrators that the embedded model ships with, from the model as it is; minutes
 	@scripts/calibrate-embedded runs/calibration
 
 evaluate-embedded: setup-dev ## evaluate what ships over HTTP; GSM8K=FILE TRIVIAQA=FILE SIMPLEQA=FILE without a hub

@@ -100,8 +100,15 @@ def serve(
         typer.Option(metavar="FILE", help="Made by demur calibrate, applied where it fits; may be repeated."),
     ] = None,
     force_contract: Annotated[
-        Literal["auto", "always", "never"] | None,
-        typer.Option(help="Force the output form; auto: unless the model is calibrated. (default: auto)"),
+        Literal["auto", "tail", "always", "never"] | None,
+        typer.Option(
+            help="Force the output form: last lines that cannot be read otherwise (tail), or all of it; auto: tail "
+            "unless the model is calibrated. (default: auto)"
+        ),
+    ] = None,
+    prompt_wording: Annotated[
+        Literal["auto", "trained", "untrained"] | None,
+        typer.Option(help="Wording of the prompts; auto: as the model's manifest says. (default: auto)"),
     ] = None,
     critic: Annotated[
         Literal["on_demand", "at_start", "off"] | None,
@@ -156,6 +163,7 @@ def serve(
         "confidence_source": confidence_source,
         "calibrators": calibrator,
         "force_contract": force_contract,
+        "prompt_wording": prompt_wording,
         "labels": labels,
         "critic": critic,
         "allow_withheld": allow_withheld,

@@ -211,7 +211,7 @@ def test_a_notice_names_the_field_and_both_values(served) -> None:
 def test_an_uncalibrated_model_is_called_calibrated_only_where_one_was_applied(served, make, tmp_path) -> None:
     path = file(tmp_path / "c.json", served.conditions())
     plain = Manifest(name="demur-test", contracts=("response",))
-    forced_never = Settings(force_contract="never")
+    forced_never = Settings(force_contract="never", prompt_wording="trained")
     store = CalibratorStore([path], FINGERPRINT)
     built = make(ScriptedEngine(SCRIPT))
     server = type(built)(

@@ -40,7 +40,7 @@ def graded(tmp_path: Path) -> Iterator[Callable[..., str]]:
             manifest = Manifest.model_validate({"name": "demur-test", "contracts": ["response", "claims"]})
             settings = Settings(audit_share=1.0, planned_audits=20, **fields)
             database = open_database(str(tmp_path / "feedback.db"))
-            feedback = Feedback(database, options_of(settings), manifest, "0123456789ab", rng=Random(1))
+            feedback = Feedback(database, options_of(settings), manifest, "0123456789ab", settings, rng=Random(1))
             stack.callback(feedback.close)
             url = stack.enter_context(
                 serving(create_app(ScriptedEngine(SOURCE), manifest, settings, feedback=feedback))

@@ -6,6 +6,7 @@ import re
 import signal
 from collections.abc import AsyncGenerator, Coroutine, Iterator, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,6 +17,7 @@ from demur.core.contracts import CONTRACTS
 from demur.core.reader import read
 from demur.engine.base import Chunk, EngineDead, EngineError, Message, Prompt, PromptTooLong, Sampling
 from demur.engine.vllm import UnknownEngineArgument, VLLMEngine
+from demur.prompts import ask_if_right
 
 pytest.importorskip("vllm")
 pytestmark = [pytest.mark.vllm, pytest.mark.timeout(400)]
@@ -256,6 +258,46 @@ def test_samples_of_one_prompt_share_its_computation(engine, run):
     cached = run(four_samples())
     assert cached > 0
     assert cached % (4 * 128) == 0  # the CPU's cache has blocks of 128 tokens
+
+
+def test_log_probabilities_are_the_models_own_before_temperature(engine, run, reference):
+    """As transformers has them, for every token, with the text that the token adds; and only on request."""
+    import torch
+
+    tokenizer, model = reference
+    prompt = run(engine.prepare(ask(QUESTIONS[0])))
+    plain = run(collect(engine, prompt, GREEDY))
+    told = run(collect(engine, prompt, replace(GREEDY, temperature=1.7, seed=5, logprobs=3)))
+    assert not any(chunk.logprobs for chunk in plain)
+    tokens = [each for chunk in told for each in chunk.logprobs]
+    assert b"".join(each.text for each in tokens).decode() == text_of(told)
+    seen = torch.tensor([[*prompt.token_ids, *ids_of(told)]])
+    with torch.no_grad():
+        expected = model(seen).logits[0, len(prompt.token_ids) - 1 : -1].log_softmax(-1)
+    own = expected.gather(1, seen[0, len(prompt.token_ids) :, None])[:, 0].tolist()
+    assert [each.logprob for each in tokens] == pytest.approx(own, abs=1e-3)
+    likeliest, at = expected[0].topk(3)
+    alternatives = dict(tokens[0].alternatives)
+    for logprob, token in zip(likeliest.tolist(), at.tolist(), strict=True):
+        assert alternatives[tokenizer.decode([token])] == pytest.approx(logprob, abs=1e-3)
+
+
+def test_a_form_that_leaves_no_choice_leaves_no_doubt(engine, run):
+    """The mask of a forced form comes before the log-probabilities: of its fixed parts they say nothing."""
+    forced = run(sample(engine, QUESTIONS[0], replace(GREEDY, constraint="Answer: 7", logprobs=0)))
+    assert text_of(forced) == "Answer: 7"
+    assert [each.logprob for chunk in forced for each in chunk.logprobs] == pytest.approx([0] * len(ids_of(forced)))
+
+
+def test_a_further_turn_reads_the_conversation_from_the_cache(engine, run):
+    turns = ask("Is 91 a prime number? " * 40)
+    prompt = run(engine.prepare(turns))
+    output = text_of(run(collect(engine, prompt, GREEDY)))
+    again = run(engine.prepare(ask_if_right(turns, output)))
+    last = run(collect(engine, again, Sampling(max_tokens=1, temperature=0.0, logprobs=20)))[-1]
+    assert len(again.token_ids) == last.prompt_tokens
+    assert len(prompt.token_ids) - 128 <= last.cached_tokens < last.prompt_tokens
+    assert sum(len(each.alternatives) for each in last.logprobs) >= 20
 
 
 def test_a_prompt_may_leave_room_for_one_token_and_no_less(engine, run):

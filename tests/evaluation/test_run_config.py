@@ -17,9 +17,9 @@ from demur.evaluation.run_manifest import plan_of
 
 ON_THE_MANIFEST = {
     "dataset", "source", "sha256", "questions", "limit", "domain", "grader", "base_url", "api", "model", "contract",
-    "granularity", "aggregation", "confidence_source", "samples", "selection", "risk_thresholds", "temperature",
+    "granularity", "aggregation", "confidence_source", "include_signals", "samples", "selection", "risk_thresholds", "temperature",
     "top_p", "max_tokens", "seed", "extra", "judge", "judge_sees_confidence", "prompt",
-    "signals", "max_error",
+    "max_error",
 }  # fmt: skip
 """Of every run folder that was ever written: the names may not change."""
 

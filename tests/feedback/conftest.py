@@ -106,6 +106,7 @@ def keep(database: str) -> Iterator[Keep]:
                 options or options_of(settings),
                 manifest,
                 FINGERPRINT,
+                settings,
                 clock=clock,
                 rng=Random(seed),
             )

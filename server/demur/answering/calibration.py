@@ -25,11 +25,11 @@ def with_calibrator(
     named = params.confidence_source or settings.confidence_source
     asks = params.max_error is not None
     if request.contract.states_confidence and services.calibrators and (asks or named in (None, CALIBRATED)):
-        request = _fitted(request, params, services)
+        request = _fitted(request, params, settings, services)
     if params.max_error is not None:
         request = _promised(request, params.max_error, settings.min_risk_threshold)
     if params.include_conditions:
-        request = replace(request, conditions=conditions_of(request, services.manifest.domain))
+        request = replace(request, conditions=conditions_of(request, services.manifest, settings))
     return request
 
 
@@ -50,7 +50,9 @@ def _check(params: RequestParams, request: ResolvedRequest) -> None:
         )
 
 
-def _fitted(request: ResolvedRequest, params: RequestParams, services: ScoringServices) -> ResolvedRequest:
+def _fitted(
+    request: ResolvedRequest, params: RequestParams, settings: Settings, services: ScoringServices
+) -> ResolvedRequest:
     """With the first calibrator that fits, or with a notice that says why none does."""
     level, contract = request.granularity, request.contract.name
     candidates = [
@@ -61,7 +63,7 @@ def _fitted(request: ResolvedRequest, params: RequestParams, services: ScoringSe
     misfits: list[str] = []
     for one in candidates:
         tried = _by_source(request, one, services)
-        why = _uncomputable(one, params, services) or one.misfit(conditions_of(tried, services.manifest.domain))
+        why = _uncomputable(one, params, services) or one.misfit(conditions_of(tried, services.manifest, settings))
         if why is None:
             return replace(tried, calibration=one)
         misfits.append(f"{one.name}: {why}")

@@ -8,6 +8,7 @@ from demur.answering.confidence.verbalized import stated
 from demur.answering.resolve import ResolvedRequest
 from demur.answering.response import SampleMember, TokenValue
 from demur.answering.sample_reader import Ending, SampleReader
+from demur.answering.settling import Settlement
 from demur.core.aggregation import aggregate
 from demur.core.answers import Completion, Decision, ParsedConfidence
 from demur.core.decision_rules import unreadable
@@ -81,6 +82,7 @@ class Outcome:
     values: ValueEstimates | None = None
     token_values: tuple[TokenValue, ...] | None = None
     vote: VoteOutcome | None = None
+    settled: Settlement | None = None
 
 
 def of_one(sample: SampleReader) -> Candidate:
@@ -139,6 +141,7 @@ def decided(request: ResolvedRequest, candidate: Candidate, scores: Scores) -> O
         signals={name: score.signal for name, score in scores.items()},
         values=None if critic is None else critic.values,
         vote=candidate.vote,
+        settled=candidate.sample.settled,
     )
 
 
@@ -184,7 +187,14 @@ def _described(vote: Vote, selection: Selection, samples: Sequence[SampleReader]
         stopped_by=vote.settled,
         groups=selection.groups,
         members=tuple(
-            SampleMember(id=s.id, group=groups.get(s.id), confidence=s.confidence, state=s.state) for s in vote.samples
+            SampleMember(
+                id=s.id,
+                group=groups.get(s.id),
+                confidence=s.confidence,
+                state=s.state,
+                settled=samples[s.id].settled,
+            )
+            for s in vote.samples
         ),
     )
 

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
 from demur.answering.errors import UnknownModel
-from demur.answering.resolve import default_threshold
+from demur.answering.resolve import default_threshold, trained_wording
 from demur.api.auth import KeyedRoute
 from demur.api.calibrators import CalibratorCard, cards
 from demur.api.context import Context, Shared
@@ -80,6 +80,7 @@ async def get_model(model: str, request: Request, context: Shared) -> Model:
 
 def _describe(context: Context, settings: Settings) -> Model:
     answerer, manifest = context.answerer, context.answerer.manifest
+    trained = trained_wording(answerer.settings, manifest)
     tests = () if context.feedback is None else context.feedback.drift
     card = ModelCard(
         calibrated=manifest.calibrated,
@@ -91,7 +92,7 @@ def _describe(context: Context, settings: Settings) -> Model:
         min_risk_threshold=settings.min_risk_threshold,
         recipe=manifest.recipe,
         base=manifest.base,
-        prompts={contract: prompt_hash(contract, manifest.domain) for contract in manifest.contracts},
+        prompts={name: prompt_hash(name, manifest.domain, trained=trained) for name in manifest.contracts},
         drift=drift_report(tests[0]) if tests else None,
         fingerprint=answerer.fingerprint,
         calibrators=cards(answerer.calibrators, time.time()),

@@ -28,7 +28,7 @@ def ask_and_grade(
         api_key=api_key,
         contract=contract,
         confidence_source="verbalized",
-        signals=signals,
+        include_signals=signals,
     )
     loaded = load(config.dataset, data=None, split=None, limit=None, domain=None, grader=None)
     job: Job = job_of(config, loaded, folder)

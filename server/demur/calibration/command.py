@@ -45,8 +45,9 @@ def calibrate(
         str | None, typer.Option(help="With --ask: better set DEMUR_API_KEY.", envvar="DEMUR_API_KEY")
     ] = None,
     contract: Annotated[str, key_option(CONTRACTS, help="With --ask: what the model is asked to print.")] = "response",
-    signals: Annotated[
-        str | None, typer.Option(help="With --ask: other confidence sources to note, with commas between.")
+    include_signals: Annotated[
+        str | None,
+        typer.Option(help="With --ask: signals to calibrate on beside the stated confidence, commas between."),
     ] = None,
     feedback: Annotated[
         str | None,
@@ -122,7 +123,8 @@ def calibrate(
         page = page_beside(out)
         before = None if parent is None else read(parent).id
         if ask is not None:
-            graded = asked(ask, graded, out, base_url=base_url, api_key=api_key, contract=contract, signals=signals)
+            server = {"base_url": base_url, "api_key": api_key, "contract": contract, "signals": include_signals}
+            graded = asked(ask, graded, out, **server)
         if (graded is None) == (feedback is None):
             raise typer.BadParameter("give graded rows, a run, --ask or --feedback: one of them", param_hint="ROWS|RUN")
         typer.echo(f"reading {graded or feedback}", err=True)

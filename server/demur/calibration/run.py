@@ -80,7 +80,7 @@ def _check_raw(card: dict[str, Any], rows: SignalRows, place: Path) -> None:
     if card.get("decided_by") == "calibrated" and all("signals" not in row.record for row in rows.rows):
         raise CalibrationError(
             f"{shown(place)}: the confidences of this run are calibrated already; make a run with demur evaluate"
-            " --confidence-source verbalized, or with --signals"
+            " --confidence-source verbalized, or with --include-signals verbalized"
         )
 
 

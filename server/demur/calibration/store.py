@@ -21,11 +21,13 @@ class CalibratorStore:
 
     Raises CalibratorFileError when it is made of a file that cannot be served. Later a file that is gone, damaged or
     unfit withdraws its calibrator at once: what it promises can no longer be vouched for. `fingerprint` is the served
-    model's; a calibrator of another model is kept and never applied.
+    model's; a calibrator of another model is kept and never applied. `interval` is in seconds, between two looks at the
+    files.
     """
 
-    def __init__(self, paths: Sequence[Path] = (), fingerprint: str = "") -> None:
+    def __init__(self, paths: Sequence[Path] = (), fingerprint: str = "", *, interval: float = INTERVAL) -> None:
         self.fingerprint = fingerprint
+        self._interval = interval
         self._followed = [_Followed(path) for path in paths]
         for followed in self._followed:
             self._warn(followed.served)
@@ -59,7 +61,7 @@ class CalibratorStore:
     async def watch(self) -> None:
         """Refresh for ever, in a thread: a file may be on a mount that hangs."""
         while self._followed:
-            await asyncio.sleep(INTERVAL)
+            await asyncio.sleep(self._interval)
             await asyncio.to_thread(self.refresh)
 
     def _warn(self, served: ServedCalibrator | None) -> None:

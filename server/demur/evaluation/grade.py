@@ -76,19 +76,11 @@ def row_of(one: Graded) -> Row:
     state of one that neither answered nor declined is "invalid"."""
     key, output = one.key, one.output
     if key.risk_threshold is None:
-        verdict, state = one.verdict.correct, output.state
-        return Row(key.problem, key.sample, output.confidence, verdict, state=state, signals=_signals(output))
+        told = output.signals
+        return Row(key.problem, key.sample, output.confidence, one.verdict.correct, state=output.state, signals=told)
     abstained = output.answer is None
     state = "invalid" if unreadable(one) else "missing"
     return Row(key.problem, key.sample, None, one.verdict.correct, None, state, key.risk_threshold, abstained)
-
-
-def _signals(output: Output) -> dict[str, float | None] | None:
-    """What a calibrator may be made of: the raw number that decided, and the signals that were asked for."""
-    if not output.signals:
-        return None
-    raw = {} if output.source in (None, "calibrated", "none") else {output.source: output.confidence}
-    return {**raw, **{name: value for name, value in output.signals.items() if name != "calibrated"}}
 
 
 def unreadable(one: Graded) -> bool:

@@ -34,7 +34,13 @@ class Job:
         """The API that is asked, with all that goes into every request."""
         config = self.config
         if config.api == "chat":
-            return ChatApi(request_of(config), config.contract, self.loaded.dataset.domain, config.aggregation or "min")
+            return ChatApi(
+                request_of(config),
+                config.contract,
+                self.loaded.dataset.domain,
+                config.prompt_wording,
+                config.aggregation or "min",
+            )
         return AnswersApi(request_of(config))
 
     def asks(self) -> Iterator[EvaluationRequest]:
@@ -69,8 +75,8 @@ def request_of(config: RunConfig) -> Request:
     fields = sent(config, SENT) if config.api == "chat" else sent(config, SENT, SENT_TO_DEMUR)
     if not config.chooses_there:
         fields.pop("samples", None)
-    if config.signals is not None and config.api != "chat":
-        fields["include_signals"] = [name.strip() for name in config.signals.split(",") if name.strip()]
+    if config.signals and config.api == "answers":
+        fields["include_signals"] = list(config.signals)
     return Request(fields, config.extra)
 
 

@@ -17,8 +17,8 @@ class Row:
     """One line. `correct` is None where nobody could grade it; `claim` counts from 0 and is None for whole answers.
 
     `risk_threshold` is set for explicit-risk outputs, whose prompt carried it; `abstained` then says that no answer
-    came back, and the state "invalid" that the output did not decline either: it is unreadable. `signals` are what else
-    is known of an answer, for a calibrator; None where nobody asked.
+    came back, and the state "invalid" that the output did not decline either: it is unreadable. `signals` are the raw
+    numbers that the confidence could be made of, by name; None where none were asked for.
     """
 
     problem: Hashable
@@ -83,8 +83,8 @@ def write_rows(path: Path, rows: Iterable[Row]) -> None:
 
 def _record(row: Row) -> dict[str, Any]:
     record = asdict(row)
-    if row.signals is None:
-        del record["signals"]
     if row.risk_threshold is None:
         del record["risk_threshold"], record["abstained"]
+    if row.signals is None:
+        del record["signals"]
     return record

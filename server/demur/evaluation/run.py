@@ -1,6 +1,7 @@
 """One evaluation: ask what was not asked yet, grade everything, write the rows."""
 
 import time
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,6 +60,7 @@ async def evaluate(job: Job) -> Done:
         failures=len(failures),
         completion_tokens=sum(one.output.tokens for one in grades.outputs),
         **drawn_under(grades.outputs),
+        settled=Counter(one.output.settled for one in grades.outputs if one.output.settled is not None),
         verdicts_missing={"malformed": grades.malformed, "unanswered": grades.unanswered},
     )
     return Done(grades, failures, dropped)

@@ -13,7 +13,7 @@ from demur.core.selection import RULES
 from demur.evaluation.datasets.base import GraderName
 from demur.evaluation.field_marks import GROWS, SENT, SENT_TO_DEMUR, UNRECORDED, RecordedAs
 from demur.evaluation.settings_text import json_object, thresholds
-from demur.prompts import Domain
+from demur.prompts import Domain, Wording
 
 ApiName = Literal["answers", "chat"]
 ASKING, DATA, SAMPLING, GRADING = "Asking", "Data", "Sampling", "Grading"
@@ -58,17 +58,18 @@ class RunConfig:
     aggregation: Annotated[Aggregation | None, option(ASKING, "From claims to one confidence."), SENT_TO_DEMUR] = None
     confidence_source: Annotated[
         str | None,
-        option(ASKING, "What decides: one of the sources that the server lists. (default: the server's choice)"),
+        option(ASKING, "Which of the server's signals decides: verbalized, critic, answer_logprob, p_true, ..."),
         SENT_TO_DEMUR,
-    ] = None
-    signals: Annotated[
-        str | None,
-        option(ASKING, "Other sources to note for each answer, with commas between, to calibrate on."),
     ] = None
     max_error: Annotated[
         float | None,
         option(ASKING, "Let the server keep this error rate; what came of it is reported.", min=0, max=1),
         SENT_TO_DEMUR,
+    ] = None
+    include_signals: Annotated[
+        str | None,
+        option(ASKING, "Signals to keep in the rows, commas between: verbalized,answer_logprob,p_true."),
+        RecordedAs("include_signals", lambda config: list(config.signals) or None),
     ] = None
     risk_thresholds: Annotated[
         str,
@@ -86,6 +87,11 @@ class RunConfig:
     split: Annotated[str | None, option(DATA, "Split on the hub."), UNRECORDED] = None
     limit: Annotated[int | None, option(DATA, "Only the first questions.", min=1), GROWS] = None
     domain: Annotated[Domain | None, option(DATA, "Wording of the prompt with --api chat."), UNRECORDED] = None
+    prompt_wording: Annotated[
+        Wording,
+        option(DATA, "Prompts of --api chat: as models are trained, or longer for one that was not."),
+        UNRECORDED,
+    ] = "trained"
     samples: Annotated[int, option(SAMPLING, "Answers for each question.", min=1), SENT_TO_DEMUR, GROWS] = 1
     selection: Annotated[
         str | None,
@@ -131,6 +137,11 @@ class RunConfig:
     def judge_extra(self) -> dict[str, Any]:
         """More fields of every request to the judge. Raises EvaluationError."""
         return json_object(self.judge_extra_body, "--judge-extra-body")
+
+    @property
+    def signals(self) -> tuple[str, ...]:
+        """The signals that every reply is to show."""
+        return tuple(name.strip() for name in (self.include_signals or "").split(",") if name.strip())
 
     @property
     def chooses_there(self) -> bool:

@@ -57,7 +57,7 @@ def scale(graded: Sequence[Graded], *, seed: int = 0) -> Scaling | None:
     k = tuple(sorted({2**power for power in range(n.bit_length()) if 2**power <= n} | {n}))
     sources: dict[str, Callable[[Graded], float | None]] = {"verbalized": lambda one: one.output.stated}
     if any(one.output.confidence != one.output.stated for one in graded):
-        sources["critic"] = lambda one: one.output.confidence
+        sources[_deciding(graded)] = lambda one: one.output.confidence
     curves: dict[str, dict[str, Band]] = {}
     exact = True
     for source, confidence in sources.items():
@@ -66,6 +66,12 @@ def scale(graded: Sequence[Graded], *, seed: int = 0) -> Scaling | None:
         values = {name: np.stack([point.figures[name] for point in points]) for name in NAMES}
         curves[source] = {NAMES[name]: _band(np.array(k, dtype=np.float64), values[name], seed) for name in NAMES}
     return Scaling(k, curves, len(whole), len(problems) - len(whole), exact)
+
+
+def _deciding(graded: Sequence[Graded]) -> str:
+    """What gave the confidence where the output did not; runs of earlier versions do not say, and knew one other."""
+    named = graded[0].output.source
+    return "critic" if named == "verbalized" else named
 
 
 def chosen_rows(graded: Sequence[Graded], rule: SelectionRule) -> list[Row]:

@@ -25,6 +25,10 @@ def _contradictions(config: RunConfig, grader: GraderName) -> dict[str, bool]:
     return {
         "--model is needed with --api chat": chat and config.model is None,
         f"--confidence-source {source} needs --api answers: a bare chat host has no {source}": chat and whole,
+        "--include-signals needs --api answers: a bare chat host shows none": chat and bool(config.signals),
+        "agreement compares samples that the server draws: give --samples above 1 and --selection majority": (
+            "agreement" in (source, *config.signals) and not config.chooses_there
+        ),
         f"--confidence-source {source} is for whole answers: leave out --granularity claims": (
             whole and config.granularity == "claims"
         ),
@@ -34,7 +38,6 @@ def _contradictions(config: RunConfig, grader: GraderName) -> dict[str, bool]:
         f"--confidence-source {source} does not fit --contract {contract.name}: there is no confidence to replace": (
             whole and unstated
         ),
-        "--signals needs --api answers: a bare chat host has none": chat and config.signals is not None,
         "--max-error needs --api answers: a bare chat host keeps no error rate": chat and promised,
         f"--max-error does not fit --contract {contract.name}: it decides without a confidence": promised and unstated,
         f"--max-error is kept by calibrated confidences: leave out --confidence-source {source}": (
@@ -44,6 +47,9 @@ def _contradictions(config: RunConfig, grader: GraderName) -> dict[str, bool]:
         "--aggregation needs --contract claims": config.aggregation is not None and not claims,
         "--granularity claims needs --judge-model: nobody else can say whether a claim is right": (
             config.granularity == "claims" and not judged
+        ),
+        "--prompt-wording needs --api chat: a demur server words its prompts itself": (
+            not chat and config.prompt_wording != "trained"
         ),
         "--selection needs --samples above 1": config.selection is not None and config.samples < 2,
         f"--selection does not fit --contract {contract.name}: there is no confidence to choose by": (

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import OperationalError
 
 from demur.answering import Final
+from demur.answering.conditions import conditions_of
 from demur.answering.resolve import ResolvedRequest
 from demur.feedback import answers, grades, leases, refits, summary
 from demur.feedback.database import reading
@@ -24,6 +25,7 @@ from demur.feedback.watching import Watched, watched
 from demur.feedback.writer import Writer
 from demur.manifest import Manifest
 from demur.observability import logger
+from demur.settings import Settings
 
 T = TypeVar("T")
 
@@ -39,7 +41,7 @@ class Feedback:
 
     `note` is called while a request is answered and costs it some 50 microseconds; everything else runs in threads.
     `fingerprint` tells models
-    of one name apart. `clock` gives seconds since 1970, `rng` decides what is drawn.
+    of one name apart, `settings` are the server's. `clock` gives seconds since 1970, `rng` decides what is drawn.
     """
 
     def __init__(
@@ -48,6 +50,7 @@ class Feedback:
         options: FeedbackOptions,
         manifest: Manifest,
         fingerprint: str,
+        settings: Settings,
         *,
         clock: Callable[[], float] = time.time,
         rng: Random | None = None,
@@ -55,7 +58,7 @@ class Feedback:
         self.options = options
         self._db, self._clock, self._rng = db, clock, rng or Random()
         self._model, self._fingerprint = manifest.name, fingerprint
-        self._domain = manifest.domain
+        self._manifest, self._settings = manifest, settings
         self.metrics: FeedbackMetrics | None = None
         """Where it counts; nothing before `measure`."""
         self._forgot = 0.0
@@ -74,7 +77,8 @@ class Feedback:
     def note(self, final: Final, request: ResolvedRequest, caller: str) -> None:
         """Keep an answer that is about to be given."""
         try:
-            row = row_of(final, request, caller, self._domain, self.options, self._rng, self._clock())
+            conditions = conditions_of(request, self._manifest, self._settings)
+            row = row_of(final, request, caller, conditions, self.options, self._rng, self._clock())
         except Exception:  # noqa: BLE001  an answer is worth more than its record
             logger.exception("an answer could not be kept")
             return

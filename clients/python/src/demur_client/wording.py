@@ -55,11 +55,10 @@ def _promise(answer: AnswerValues) -> str:
     graded = held.calibration
     like = f"for questions like its {graded.rows:,} graded ones"
     like += f" ({clean_line(graded.questions)})" if graded.questions else ""
+    given = "asserted claims, one drawn from each problem," if answer.granularity == "claims" else "answers given so"
     if held.exact:
-        return f"\nAt most {percent(held.max_error)} of the answers given so are wrong, {_odds(held.delta)}, {like}."
-    return (
-        f"\nAbout {percent(held.max_error)} of the answers given so are wrong at most, {like}: approximate, no promise."
-    )
+        return f"\nAt most {percent(held.max_error)} of the {given} are wrong, {_odds(held.delta)}, {like}."
+    return f"\nAbout {percent(held.max_error)} of the {given} are wrong at most, {like}: approximate, no promise."
 
 
 def _odds(delta: float) -> str:

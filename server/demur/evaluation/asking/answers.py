@@ -58,7 +58,6 @@ class AnswersApi:
 def _read(body: Mapping[str, Any]) -> Output:
     confidence = _probability(body.get("confidence"))
     raw, wrote, shown = _text(body.get("raw")), _wrote(body), body.get("withheld") or body
-    source = _text(body.get("confidence_source"))
     return Output(
         answer=_text((shown if body.get("guarantee") else body).get("answer")),
         confidence=confidence,
@@ -69,13 +68,31 @@ def _read(body: Mapping[str, Any]) -> Output:
         truncated=body.get("reason") == "truncated",
         raw=raw,
         tokens=tokens_of(body.get("usage")),
-        stated=confidence if source in (None, "verbalized") else wrote.confidence if wrote else None,
-        source=source,
-        signals={str(name): _probability(one["value"]) for name, one in (body.get("signals") or {}).items()},
+        settled=_text((body.get("settled") or {}).get("by")),
+        stated=confidence if _is_stated(body) else wrote.confidence if wrote else None,
+        signals=_signals(body, confidence),
+        source=_text(body.get("confidence_source")) or "verbalized",
         conditions=body.get("conditions"),
         decision=_text(body["decision"]),
         guarantee=body.get("guarantee"),
     )
+
+
+def _is_stated(body: Mapping[str, Any]) -> bool:
+    return body.get("confidence_source", "verbalized") in ("verbalized", "none")
+
+
+def _signals(body: Mapping[str, Any], confidence: float | None) -> dict[str, float | None] | None:
+    """Those that the reply shows, and the one that decided; a calibrator's number is made of signals and is none.
+
+    Raises ValueError for one that is no probability.
+    """
+    if body.get("signals") is None:
+        return None
+    shown = {str(_text(name)): _probability(signal["value"]) for name, signal in body["signals"].items()}
+    source = str(body.get("confidence_source"))
+    found = shown if source == "none" else {source: confidence, **shown}
+    return {name: value for name, value in found.items() if name != "calibrated"}
 
 
 def _wrote(body: Mapping[str, Any]) -> Completion | None:
