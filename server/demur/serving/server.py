@@ -126,7 +126,7 @@ async def open_app(settings: Settings, engine_args: Mapping[str, Any]) -> AsyncG
         grader = stack.enter_context(await start_grader(settings))
         tracer = stack.enter_context(tracer_for(settings.otlp_endpoint))
         fingerprint = loaded.fingerprint or of_name(loaded.manifest.name, loaded.manifest)
-        yield create_app(
+        app = create_app(
             loaded.engine,
             loaded.manifest,
             settings,
@@ -136,6 +136,8 @@ async def open_app(settings: Settings, engine_args: Mapping[str, Any]) -> AsyncG
             fingerprint=fingerprint,
             tracer=tracer,
         )
+        check_confidence_source(app.state.context)
+        yield app
 
 
 def _calibrators(paths: Sequence[Path], fingerprint: str) -> CalibratorStore:
@@ -144,6 +146,14 @@ def _calibrators(paths: Sequence[Path], fingerprint: str) -> CalibratorStore:
         return CalibratorStore(paths, fingerprint)
     except CalibratorFileError as error:
         raise CannotLoad(f"--calibrator: {error}") from None
+
+
+def check_confidence_source(context: Context) -> None:
+    """Raises CannotLoad for a signal that is to decide by default and that this model does not have."""
+    answerer = context.answerer
+    name, has = answerer.settings.confidence_source, answerer.confidence_sources
+    if name is not None and name not in has:
+        raise CannotLoad(f"--confidence-source {name} is not served with this model; it has {', '.join(has)}")
 
 
 async def start_grader(settings: Settings) -> AbstractContextManager[Grader | None]:

@@ -39,6 +39,8 @@ class Answer(AnswerValues):
         if withheld and self.contract != "claims":
             withheld["claims"] = None
         fields = {name: value for name, value in fields.items() if value is not None or name not in _UNASKED}
+        if self.usage.signal_tokens is None:
+            del fields["usage"]["signal_tokens"]
         return {"id": self.id, "object": "answer"} | fields | {"claims": fields["claims"] if shown else None}
 
     def __str__(self) -> str:
@@ -48,7 +50,7 @@ class Answer(AnswerValues):
         return notebook.html(self)
 
 
-_UNASKED = ("guarantee", "notice")
+_UNASKED = ("signals", "guarantee", "notice")
 """Fields that a reply has only where there is something in them."""
 
 
