@@ -94,8 +94,15 @@ def serve(
         str | None, typer.Option(help="The signal that decides where a request names none. (default: verbalized)")
     ] = None,
     force_contract: Annotated[
-        Literal["auto", "always", "never"] | None,
-        typer.Option(help="Force the output form; auto: unless the model is calibrated. (default: auto)"),
+        Literal["auto", "tail", "always", "never"] | None,
+        typer.Option(
+            help="Force the output form: last lines that cannot be read otherwise (tail), or all of it; auto: tail "
+            "unless the model is calibrated. (default: auto)"
+        ),
+    ] = None,
+    prompt_wording: Annotated[
+        Literal["auto", "trained", "untrained"] | None,
+        typer.Option(help="Wording of the prompts; auto: as the model's manifest says. (default: auto)"),
     ] = None,
     critic: Annotated[
         Literal["on_demand", "at_start", "off"] | None,
@@ -138,6 +145,7 @@ def serve(
         "manifest": manifest,
         "confidence_source": confidence_source,
         "force_contract": force_contract,
+        "prompt_wording": prompt_wording,
         "labels": labels,
         "critic": critic,
         "allow_withheld": allow_withheld,

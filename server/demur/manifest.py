@@ -81,7 +81,7 @@ class Critic(BaseModel):
 class Manifest(BaseModel):
     """What is known about a served model. `contracts` lists what it can be asked to print, the default first.
 
-    A model without a `demur.json` gets the defaults: nobody calibrated it, and it is read at response level.
+    A model without a `demur.json` counts as one that nobody trained: it may be asked under every contract.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -109,18 +109,23 @@ class Manifest(BaseModel):
         """The wording of the prompts that the model was trained with; the general one where none is named."""
         return "maths" if self.training.get("domain") == "maths" else "general"
 
+    @property
+    def was_trained(self) -> bool:
+        """Whether the model has learned the prompts of its contracts, even if nobody calibrated it."""
+        return self.calibrated or self.recipe is not None or bool(self.training)
+
     @classmethod
     def uncalibrated(cls, name: str) -> Self:
-        """A model nobody trained here, forced into every contract by structured outputs. Raises ManifestError."""
+        """A model nobody trained here: it can be forced into the form of every contract. Raises ManifestError."""
         return cls._named(name, contracts=tuple(CONTRACTS))
 
     @classmethod
     def load(cls, model: str | Path) -> Self:
-        """The manifest of a model folder or of a hub id; the defaults where there is none. Raises ManifestError."""
+        """The manifest of a model folder or of a hub id; `uncalibrated` where there is none. Raises ManifestError."""
         folder = Path(model).expanduser()
         path = folder / FILE_NAME if folder.is_dir() else _fetch(str(model))
         if path is None or not os.path.lexists(path):
-            return cls._named(folder.resolve().name if folder.is_dir() else str(model))
+            return cls.uncalibrated(folder.resolve().name if folder.is_dir() else str(model))
         return cls.read(path)
 
     @classmethod

@@ -15,6 +15,8 @@ from demur.core.contracts import CONTRACTS
 from demur.engine.base import Message
 
 Domain = Literal["maths", "general"]
+Wording = Literal["trained", "untrained"]
+"""The one that models are trained with, which never changes, or the longer one for models that were not."""
 
 _TASK: Mapping[Domain, str] = {
     "maths": "Solve the maths problem at the end step by step.",
@@ -25,8 +27,19 @@ IS_IT_RIGHT = "Check the answer you have just given. Is it right? Reply with one
 """The further turn of P(True). Changing it makes other numbers: a calibrator is for one wording."""
 
 
+def template_of(contract: ContractName, *, trained: bool = True) -> str:
+    """The wording under a contract: the one that models are trained with, or the one for a model that was not."""
+    described = CONTRACTS[contract]
+    return described.template if trained else described.untrained_template or described.template
+
+
 def wrap(
-    question: str, contract: ContractName, *, domain: Domain = "general", risk_threshold: float | None = None
+    question: str,
+    contract: ContractName,
+    *,
+    domain: Domain = "general",
+    risk_threshold: float | None = None,
+    trained: bool = True,
 ) -> str:
     """The user message that asks `question` under a contract, one of `CONTRACTS`.
 
@@ -39,7 +52,7 @@ def wrap(
         if risk_threshold is None:
             raise ValueError(f"the {contract} contract states the risk threshold in its prompt: give one")
         fields |= {"percent": f"{100 * risk_threshold:.4g}", "penalty": _penalty(risk_threshold)}
-    return described.template.format_map(fields)
+    return template_of(contract, trained=trained).format_map(fields)
 
 
 def messages(
@@ -48,6 +61,7 @@ def messages(
     *,
     domain: Domain = "general",
     risk_threshold: float | None = None,
+    trained: bool = True,
 ) -> list[Message]:
     """Chat messages for one question or one conversation; its last message has to be the user's.
 
@@ -56,7 +70,7 @@ def messages(
     turns = [Message(role="user", content=question)] if isinstance(question, str) else list(question)
     if not turns or turns[-1]["role"] != "user":
         raise ValueError("the last message has to be the user's: the contract is put around it")
-    asked = wrap(turns[-1]["content"], contract, domain=domain, risk_threshold=risk_threshold)
+    asked = wrap(turns[-1]["content"], contract, domain=domain, risk_threshold=risk_threshold, trained=trained)
     return [*turns[:-1], Message(role="user", content=asked)]
 
 
@@ -73,9 +87,10 @@ def asks_if_right(turns: Sequence[Message]) -> bool:
     return len(turns) > 2 and turns[-2]["role"] == "assistant" and turns[-1]["content"] == IS_IT_RIGHT
 
 
-def prompt_hash(contract: ContractName, domain: Domain = "general") -> str:
+def prompt_hash(contract: ContractName, domain: Domain = "general", *, trained: bool = True) -> str:
     """Twelve hex digits that change when the wording does: for run manifests and model cards."""
-    return hashlib.sha256((_TASK[domain] + "\0" + CONTRACTS[contract].template).encode()).hexdigest()[:12]
+    template = template_of(contract, trained=trained)
+    return hashlib.sha256((_TASK[domain] + "\0" + template).encode()).hexdigest()[:12]
 
 
 def _penalty(t: float) -> str:

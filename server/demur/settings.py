@@ -54,6 +54,11 @@ class Settings(BaseSettings):
     upstream_structured_outputs: bool | None = Field(
         default=None, description="Whether upstreams take vLLM's structured_outputs; by default if they say vLLM."
     )
+    upstream_continues: bool | None = Field(
+        default=None,
+        description="Whether upstreams take continue_final_message; by default if they say vLLM. Others are asked for "
+        "the rest of a reply in a further turn.",
+    )
     engine_restarts: Natural = Field(
         default=3, description="How often an engine that died is started again within the window; then the server ends."
     )
@@ -70,9 +75,15 @@ class Settings(BaseSettings):
     confidence_source: str | None = Field(
         default=None, description="What decides where a request names nothing else; verbalized when absent."
     )
-    force_contract: Literal["auto", "always", "never"] = Field(
+    force_contract: Literal["auto", "tail", "always", "never"] = Field(
         default="auto",
-        description="Force the output form by structured outputs; auto: unless the model is calibrated.",
+        description="What of an output is forced into its form: the last lines where the model did not end with "
+        "readable ones (tail), all of it, or nothing; auto: tail unless the model is calibrated.",
+    )
+    prompt_wording: Literal["auto", "trained", "untrained"] = Field(
+        default="auto",
+        description="Which wording prompts have: the one that models are trained with, or the longer one for models "
+        "that were not; auto: as the model's manifest says.",
     )
     labels: Annotated[Labels, NoDecode] = Field(
         default=LABELS, description="A file of more words that announce an answer or a confidence, TOML or JSON."

@@ -198,9 +198,13 @@ def test_the_page_is_served_beside_the_api(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("calibrated", [True, False])
-@pytest.mark.parametrize("force", ["auto", "always", "never"])
-def test_untrained_models_are_forced_into_the_contract(make, calibrated, force) -> None:
-    server = make(manifest={"calibrated": calibrated}, force_contract=force)
+@pytest.mark.parametrize("force", ["auto", "tail", "always", "never"])
+def test_how_much_of_an_output_is_forced(make, calibrated, force) -> None:
+    """Whole, or only the end of what could not be read; a model that was calibrated is left alone."""
+    engine = ScriptedEngine(lambda messages: Script(["It is 4."], tail=Script([" 4\nConfidence: 0.9"])))
+    server = make(engine, manifest={"calibrated": calibrated}, force_contract=force)
     assert server.ask().json()["calibrated"] is calibrated
-    forced = server.engine.drawn[0].sampling.constraint is not None
-    assert forced is (force == "always" or (force == "auto" and not calibrated))
+    first, *tails = server.engine.drawn
+    assert (first.sampling.constraint is not None) is (force == "always")
+    assert bool(tails) is (force == "tail" or (force == "auto" and not calibrated))
+    assert all(tail.sampling.constraint is not None and tail.written is not None for tail in tails)

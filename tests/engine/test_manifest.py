@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from demur.core.contracts import CONTRACTS
 from demur.manifest import MOST_BYTES, Critic, Manifest, ManifestError, SamplingDefaults
 
 WHOLE = {
@@ -53,17 +54,17 @@ def test_what_is_written_is_what_is_read(tmp_path):
     assert json.loads((tmp_path / "demur.json").read_text()) == WHOLE
 
 
-def test_a_folder_without_one_is_not_calibrated_and_read_at_response_level(tmp_path):
+def test_a_folder_without_one_is_not_calibrated_and_may_be_asked_under_every_contract(tmp_path):
     folder = tmp_path / "some-model"
     folder.mkdir()
     manifest = Manifest.load(folder)
-    assert (manifest.name, manifest.calibrated, manifest.contracts) == ("some-model", False, ("response",))
+    assert (manifest.name, manifest.calibrated, manifest.contracts) == ("some-model", False, tuple(CONTRACTS))
     assert manifest.critic is None
 
 
 def test_a_name_that_is_neither_folder_nor_hub_id_is_not_calibrated():
     manifest = Manifest.load("not a hub id")
-    assert (manifest.name, manifest.calibrated, manifest.contracts) == ("not a hub id", False, ("response",))
+    assert (manifest.name, manifest.calibrated, manifest.contracts) == ("not a hub id", False, tuple(CONTRACTS))
 
 
 def test_a_model_nobody_trained_is_forced_into_every_contract():

@@ -8,6 +8,7 @@ from demur.answering.confidence.verbalized import stated
 from demur.answering.resolve import ResolvedRequest
 from demur.answering.response import SampleMember, TokenValue
 from demur.answering.sample_reader import Ending, SampleReader
+from demur.answering.settling import Settlement
 from demur.core.answers import Completion, Decision, ParsedConfidence
 from demur.core.selection import Group, Selection
 from demur.core.stopping import Settled, Vote
@@ -80,6 +81,7 @@ class Outcome:
     values: ValueEstimates | None = None
     token_values: tuple[TokenValue, ...] | None = None
     vote: VoteOutcome | None = None
+    settled: Settlement | None = None
 
 
 def of_one(sample: SampleReader) -> Candidate:
@@ -136,6 +138,7 @@ def decided(request: ResolvedRequest, candidate: Candidate, scores: Scores) -> O
         signals={name: score.signal for name, score in scores.items()},
         values=None if critic is None else critic.values,
         vote=candidate.vote,
+        settled=candidate.sample.settled,
     )
 
 
@@ -158,7 +161,14 @@ def _described(vote: Vote, selection: Selection, samples: Sequence[SampleReader]
         stopped_by=vote.settled,
         groups=selection.groups,
         members=tuple(
-            SampleMember(id=s.id, group=groups.get(s.id), confidence=s.confidence, state=s.state) for s in vote.samples
+            SampleMember(
+                id=s.id,
+                group=groups.get(s.id),
+                confidence=s.confidence,
+                state=s.state,
+                settled=samples[s.id].settled,
+            )
+            for s in vote.samples
         ),
     )
 

@@ -6,6 +6,7 @@ from demur.answering.confidence import SOURCES, ScoringServices
 from demur.answering.confidence.plan import Wanted, wanted
 from demur.answering.errors import InvalidRequest, NotAllowed, UnknownModel
 from demur.answering.params import RequestParams, UnresolvedRequest
+from demur.answering.settling import Forced, constraint_of
 from demur.answering.source_choice import check_availability, chosen_selection, chosen_source
 from demur.core.answer_span import OutputForm
 from demur.core.answers import Aggregation, Granularity
@@ -19,7 +20,10 @@ from demur.settings import Settings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedRequest:
-    """One request with every parameter definite. `messages` end with the user's; `field` is what they came in as."""
+    """One request with every parameter definite. `messages` end with the user's; `field` is what they came in as.
+
+    With `settles` each sample is written freely, and its last lines are forced where they cannot be read.
+    """
 
     messages: tuple[Message, ...]
     field: str
@@ -35,6 +39,7 @@ class ResolvedRequest:
     stopping: Stopping
     error_budget: float
     sampling: Sampling
+    settles: bool
     max_tokens_asked: bool
     timeout: float
     include_withheld: bool
@@ -100,6 +105,7 @@ def resolve(
         stopping=params.stopping,
         error_budget=params.error_budget,
         sampling=replace(_sampling(params, contract, manifest, settings), logprobs=0 if signals.logprobs else None),
+        settles=forcing(settings, manifest) == "tail" and contract.tails is not None,
         max_tokens_asked=params.max_tokens is not None,
         timeout=_timeout(params, settings),
         include_withheld=params.include_withheld,
@@ -148,9 +154,16 @@ def _roughly(sampling: Sampling, prompt: Prompt, max_model_len: int) -> Sampling
     return replace(sampling, max_tokens=min(sampling.max_tokens, room)) if room > 0 else sampling
 
 
-def forces(settings: Settings, manifest: Manifest) -> bool:
-    """Whether samples are forced into the output form: a model that was not calibrated was not trained to it either."""
-    return settings.force_contract == "always" or (settings.force_contract == "auto" and not manifest.calibrated)
+def forcing(settings: Settings, manifest: Manifest) -> Forced:
+    """What of an output is forced into its form: a model that was not calibrated was not trained to it either."""
+    if settings.force_contract != "auto":
+        return settings.force_contract
+    return "never" if manifest.calibrated else "tail"
+
+
+def trained_wording(settings: Settings, manifest: Manifest) -> bool:
+    """Whether prompts have the wording that models are trained with: for models that were trained, whatever for."""
+    return manifest.was_trained if settings.prompt_wording == "auto" else settings.prompt_wording == "trained"
 
 
 def numbered(sampling: Sampling, i: int) -> Sampling:
@@ -227,7 +240,7 @@ def _sampling(params: RequestParams, contract: Contract, manifest: Manifest, set
         temperature=default.temperature if params.temperature is None else params.temperature,
         top_p=default.top_p if params.top_p is None else params.top_p,
         seed=params.seed,
-        constraint=contract.pattern if forces(settings, manifest) else None,
+        constraint=constraint_of(contract, forcing(settings, manifest)),
     )
 
 

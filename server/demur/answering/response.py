@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from demur.answering.confidence import SOURCES
+from demur.answering.settling import Settlement
 from demur.core.answers import (
     Aggregation,
     ClaimDecision,
@@ -97,6 +98,7 @@ class SampleMember:
     group: int | None
     confidence: float | None
     state: ConfidenceStatus
+    settled: Annotated[Settlement | None, Field(exclude_if=lambda settled: settled is None)] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,6 +175,13 @@ class Answer:
     ]
     raw: str | None
     token_values: Annotated[tuple[TokenValue, ...] | None, Field(exclude_if=lambda values: values is None)] = None
+    settled: Annotated[
+        Settlement | None,
+        Field(
+            exclude_if=lambda settled: settled is None,
+            description="Only there where the output did not end in a readable answer and its last lines were forced.",
+        ),
+    ] = None
     signals: Annotated[
         dict[Annotated[str, KeyOf(SOURCES)], GivenSignal] | None,
         Field(exclude_if=lambda signals: signals is None, description="What `include_signals` asked for, by name."),

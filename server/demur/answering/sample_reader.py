@@ -6,6 +6,7 @@ from typing import Literal
 from demur.answering.confidence import Score
 from demur.answering.errors import SampleLost
 from demur.answering.resolve import ResolvedRequest
+from demur.answering.settling import Settlement
 from demur.core.answers import Completion
 from demur.core.parsing import Event
 from demur.core.reader import Reader
@@ -27,6 +28,7 @@ class SampleReader:
         self.token_ids: list[int] = []
         self.logprobs: list[TokenLogprob] = []
         self.score: Score | None = None
+        self.settled: Settlement | None = None
         self._as_read: Completion | None = None
         self._completion: Completion | None = None
 
@@ -64,10 +66,13 @@ class SampleReader:
         """Claims: the aggregate of those closed so far."""
         return self._reader.running_confidence
 
-    def take(self, piece: Chunk | Score) -> list[Event]:
+    def take(self, piece: Chunk | Score | Settlement) -> list[Event]:
         """The next chunk, or after the last one the sample's score: nothing of that is shown before the decision."""
         if isinstance(piece, Score):
             self.score = piece
+            return []
+        if isinstance(piece, Settlement):
+            self.settled = piece
             return []
         return self._read(piece)
 

@@ -3,25 +3,27 @@
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from demur.answering.confidence import FinishedSample, Score, Scorer
 from demur.answering.deadline import Deadline
+from demur.answering.settling import OwnPart, Settlement, Settler, not_drawn
 from demur.core.answer_span import OutputForm
-from demur.engine.base import Chunk, Engine, Prompt, Sampling, TokenLogprob
+from demur.engine.base import Chunk, Engine, Prompt, RequestRefused, Sampling, TokenLogprob
 from demur.tracing import UNTRACED, Span
 
-Piece = Chunk | Score
+Piece = Chunk | Score | Settlement
 Arrival = tuple[int, Piece | None]
-"""A chunk of the i-th sample, or its score once it has ended; None when that sample is over."""
+"""Of the i-th sample: a chunk, that its tail begins, or its score once it has ended; None when it is over."""
 
 
 @dataclass(frozen=True, slots=True)
 class SampleBatch:
     """One sample for each of `samplings`, all of one prompt. The engine knows the i-th as `id-(first+i)`.
 
-    With a `scorer` each of them is scored when it ends, and votes with that; `form` is how its output is read. `span`
-    is what they are a part of.
+    `form` is how outputs are read. With a `settler` each is written freely and then continued where its end cannot be
+    read; the engine knows that tail as `id-tail-(first+i)`. With a `scorer` each is scored when it ends, and votes with
+    that. `span` is what they are a part of.
     """
 
     prompt: Prompt
@@ -31,6 +33,7 @@ class SampleBatch:
     first: int = 0
     scorer: Scorer | None = None
     span: Span = UNTRACED
+    settler: Settler | None = None
 
 
 async def draw(engine: Engine, batch: SampleBatch, deadline: Deadline) -> AsyncGenerator[Arrival, None]:
@@ -46,15 +49,20 @@ async def draw(engine: Engine, batch: SampleBatch, deadline: Deadline) -> AsyncG
 
 
 def _sample(engine: Engine, batch: SampleBatch, i: int) -> AsyncGenerator[Piece, None]:
-    name = f"{batch.id}-{batch.first + i}"
-    chunks = _traced(engine, batch, i, name)
-    return chunks if batch.scorer is None else _scored(chunks, batch.scorer, batch, name)
+    name, sampling = f"{batch.id}-{batch.first + i}", batch.samplings[i]
+    if batch.settler is None:
+        pieces = _traced(engine, batch.prompt, sampling, name, batch.span)
+    else:
+        pieces = _settled(engine, batch, i, batch.settler)
+    return pieces if batch.scorer is None else _scored(pieces, batch.scorer, batch, name)
 
 
-async def _traced(engine: Engine, batch: SampleBatch, i: int, name: str) -> AsyncGenerator[Chunk, None]:
+async def _traced(
+    engine: Engine, prompt: Prompt, sampling: Sampling, name: str, within: Span, part: str = "sample"
+) -> AsyncGenerator[Chunk, None]:
     tokens = finish = None
-    with batch.span.part("sample") as span:
-        stream = engine.stream(batch.prompt, batch.samplings[i], request_id=name, trace=span.headers or None)
+    with within.part(part) as span:
+        stream = engine.stream(prompt, sampling, request_id=name, trace=span.headers or None)
         try:
             async with aclosing(stream) as chunks:
                 async for chunk in chunks:
@@ -64,18 +72,61 @@ async def _traced(engine: Engine, batch: SampleBatch, i: int, name: str) -> Asyn
             span.note(sample=name, completion_tokens=tokens, finish_reason=finish)
 
 
-async def _scored(
-    chunks: AsyncGenerator[Chunk, None], scorer: Scorer, batch: SampleBatch, name: str
-) -> AsyncGenerator[Piece, None]:
-    token_ids, logprobs, text, ended = list[int](), list[TokenLogprob](), list[str](), False
-    async with aclosing(chunks):
+async def _settled(engine: Engine, batch: SampleBatch, i: int, settler: Settler) -> AsyncGenerator[Piece, None]:
+    """What the model writes in its own way, and its tail where that cannot be read without one."""
+    name, sampling, own = f"{batch.first + i}", batch.samplings[i], OwnPart()
+    as_ended, going_on = list[Chunk](), list[Chunk]()  # the last chunk, and what an engine counts after it
+    free = _traced(engine, batch.prompt, settler.own_part(sampling), f"{batch.id}-{name}", batch.span)
+    async with aclosing(free) as chunks:
         async for chunk in chunks:
-            token_ids += chunk.token_ids
-            logprobs += chunk.logprobs
-            text.append(chunk.text)
-            ended = chunk.finish_reason in ("stop", "length")
-            yield chunk
-    if ended:
+            passed_on = own.take(chunk)
+            if own.finish is None:
+                yield chunk
+            else:
+                as_ended.append(chunk)
+                going_on.append(passed_on)
+    tail = settler.plan(own, sampling)
+    for chunk in as_ended if tail is None else going_on:
+        yield chunk
+    if tail is None:
+        return
+    prompt = replace(batch.prompt, written=tail.written)
+    rest = _traced(engine, prompt, tail.sampling, f"{batch.id}-tail-{name}", batch.span, "tail")
+    async with aclosing(_counted_on(rest, own, sampling.logprobs is not None)) as pieces:
+        async for piece in pieces:
+            yield piece
+
+
+async def _counted_on(
+    tail: AsyncGenerator[Chunk, None], own: OwnPart, tells_logprobs: bool
+) -> AsyncGenerator[Piece, None]:
+    """The tail as the end of its sample. Where nobody takes it the sample ends as it had."""
+    count = 0
+    try:
+        async with aclosing(tail) as chunks:
+            async for chunk in chunks:
+                if (way := chunk.resumed) is not None:
+                    chunk = replace(chunk, logprobs=not_drawn(chunk.text) if tells_logprobs else ())
+                    yield Settlement(way, "length" if own.finish == "length" else "stop")
+                count += 1
+                yield own.before(chunk, count)
+    except RequestRefused:
+        yield Chunk("", finish_reason=own.finish)
+
+
+async def _scored(
+    pieces: AsyncGenerator[Piece, None], scorer: Scorer, batch: SampleBatch, name: str
+) -> AsyncGenerator[Piece, None]:
+    token_ids, logprobs, text, finish = list[int](), list[TokenLogprob](), list[str](), None
+    async with aclosing(pieces):
+        async for piece in pieces:
+            if isinstance(piece, Chunk):
+                token_ids += piece.token_ids
+                logprobs += piece.logprobs
+                text.append(piece.text)
+                finish = piece.finish_reason or finish
+            yield piece
+    if finish in ("stop", "length"):
         raw = "".join(text)
         sample = FinishedSample(
             prompt=batch.prompt,

@@ -23,9 +23,10 @@ from demur.answering.events import Event, Final, Progress
 from demur.answering.outcome import Outcome, decided
 from demur.answering.params import UnresolvedRequest
 from demur.answering.redaction import build_answer, is_visible
-from demur.answering.resolve import fit, numbered, resolve
+from demur.answering.resolve import fit, numbered, resolve, trained_wording
 from demur.answering.response import Identity, TokenValue
 from demur.answering.sampler import SampleBatch, draw
+from demur.answering.settling import Settler
 from demur.answering.signals import SignalScores
 from demur.engine.base import Engine, EngineDead, EngineError, EngineOverloaded, EngineRestarting
 from demur.engine.critic import Critic, TokenTexts
@@ -138,6 +139,7 @@ class Answerer:
             request.contract.name,
             domain=self.manifest.domain,
             risk_threshold=request.risk_threshold,
+            trained=trained_wording(self.settings, self.manifest),
         )
         try:
             prompt = await self.engine.prepare(messages)
@@ -149,9 +151,9 @@ class Answerer:
         if prompt.token_ids is not None:
             active.count_prompt(len(prompt.token_ids))
         samplings = [numbered(sampling, first + i) for i in range(request.samples)]
-        return SampleBatch(
-            prompt, samplings, answer_id, request.form, first, self._signals.voting(request), active.span
-        )
+        settler = Settler(request.form) if request.settles else None
+        scorer = self._signals.voting(request)
+        return SampleBatch(prompt, samplings, answer_id, request.form, first, scorer, active.span, settler)
 
     async def _with_token_values(self, batch: SampleBatch, outcome: Outcome) -> Outcome:
         """The critic is asked now, unless it was before the decision: it only values what will be seen."""

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from demur.answering import Answerer
 from demur.answering.errors import UnknownModel
-from demur.answering.resolve import default_threshold
+from demur.answering.resolve import default_threshold, trained_wording
 from demur.api.auth import KeyedRoute
 from demur.api.context import Shared
 from demur.api.openapi import errors
@@ -70,7 +70,7 @@ async def get_model(model: str, request: Request, context: Shared) -> Model:
 
 
 def _describe(answerer: Answerer, settings: Settings) -> Model:
-    manifest = answerer.manifest
+    manifest, trained = answerer.manifest, trained_wording(answerer.settings, answerer.manifest)
     card = ModelCard(
         calibrated=manifest.calibrated,
         contracts=list(manifest.contracts),
@@ -81,7 +81,7 @@ def _describe(answerer: Answerer, settings: Settings) -> Model:
         min_risk_threshold=settings.min_risk_threshold,
         recipe=manifest.recipe,
         base=manifest.base,
-        prompts={contract: prompt_hash(contract, manifest.domain) for contract in manifest.contracts},
+        prompts={name: prompt_hash(name, manifest.domain, trained=trained) for name in manifest.contracts},
         fingerprint=_fingerprint(manifest),
     )
     return Model(id=manifest.name, demur=card)

@@ -47,6 +47,11 @@ class Reader:
         """What was kept back as private thought so far, as written."""
         return "" if self._segments is None else "".join(self._segments.thought)
 
+    @property
+    def thought_end(self) -> str:
+        """What would end the private thought that is open; empty where none is."""
+        return "" if self._segments is None else self._segments.thought_end
+
     def feed(self, text: str) -> list[Event]:
         """The events that are certain now."""
         return self._take(self._lexer.feed(text))

@@ -7,6 +7,8 @@ from typing import Literal, Protocol, TypedDict
 Trace = Mapping[str, str]
 """W3C headers: `traceparent`, and `tracestate` where there is one."""
 FinishReason = Literal["stop", "length", "abort"]
+Resumption = Literal["continued", "asked"]
+"""How a stream goes on with a reply so far: with its own tokens, or in a further turn that asks for the rest."""
 MOST_TOKENS = 10**9
 """A count of tokens beyond it is nonsense, and would spoil metrics and budgets for good."""
 
@@ -50,21 +52,49 @@ class TokenLogprob:
 
 
 @dataclass(frozen=True, slots=True)
+class Written:
+    """A reply so far, which the next stream goes on with.
+
+    `text` and `token_ids` are the generator's own, the ids without an end token and empty where the engine tells none;
+    `thought` is what the engine kept apart. The model goes on behind `closing`, which ends a private thought that is
+    still open, and `opening`. An engine that cannot do that asks for `request` in a further turn, and forces the reply
+    to match `request_form` where it can.
+    """
+
+    text: str
+    token_ids: tuple[int, ...] = ()
+    thought: str = ""
+    closing: str = ""
+    opening: str = ""
+    request: str = ""
+    request_form: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Prompt:
-    """Messages made ready for one engine. `token_ids` is None where the engine does not tokenize here."""
+    """Messages made ready for one engine. `token_ids` is None where the engine does not tokenize here.
+
+    With `written` a stream continues that reply. The prefix is the same, so that a prefix cache pays for most of it.
+    `thought_tag` is what a chat template ends with that opens a private thought itself, `<think>`: a stream begins with
+    it, or nobody could tell a thought that was cut off from an answer.
+    """
 
     messages: tuple[Message, ...]
     token_ids: tuple[int, ...] | None = None
+    written: Written | None = None
+    thought_tag: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """A piece of one sample. The last one carries the finish reason.
 
-    `token_ids` are the generator's own, empty where the engine has none; `prompt_tokens` and `completion_tokens`
-    are totals so far, None where unknown, and `cached_tokens` of the prompt were in a prefix cache. `logprobs` has one
-    entry for each token, or none where the engine was not asked or does not tell them. Raises EngineError for counts
-    that are no whole numbers in [0, 10**9].
+    `token_ids` are the generator's own, empty where the engine has none: a sample that stopped by itself ends with its
+    end token. `prompt_tokens` and `completion_tokens` are totals so far, None where unknown, and `cached_tokens` of the
+    prompt were in a prefix cache; what a reply had before it was continued is in none of them. `logprobs` has one entry
+    for each token, or none where the engine was not asked or does not tell them. `thought` is private thought that the
+    engine keeps apart from the text. `resumed` is on the first chunk of a stream that goes on with a reply; its text is
+    what was put behind that reply. Raises EngineError for counts that are no whole numbers in [0, 10**9].
     """
 
     text: str
@@ -74,6 +104,8 @@ class Chunk:
     completion_tokens: int | None = None
     logprobs: tuple[TokenLogprob, ...] = ()
     cached_tokens: int | None = None
+    thought: str = ""
+    resumed: Resumption | None = None
 
     def __post_init__(self) -> None:
         for count in (self.prompt_tokens, self.completion_tokens, self.cached_tokens):
@@ -147,9 +179,10 @@ class Engine(Protocol):
     def stream(
         self, prompt: Prompt, sampling: Sampling, *, request_id: str, trace: Trace | None = None
     ) -> AsyncGenerator[Chunk, None]:
-        """One sample. Closing the generator, or cancelling the task that reads it, stops the work in the engine.
+        """One sample, or the rest of the one that the prompt has `written`.
 
-        `trace` is passed on to whatever can be traced behind the port.
+        Closing the generator, or cancelling the task that reads it, stops the work in the engine. `trace` is
+        passed on to whatever can be traced behind the port.
 
         Raises EngineDead, EngineRestarting, EngineOverloaded, or EngineError for anything else behind the port.
         """

@@ -42,7 +42,16 @@ class _Typed(BaseModel):
 
 
 class _Delta(_Typed):
+    """Hosts with a reasoning parser keep a model's private thought apart, under one of two names."""
+
     content: str | None = None
+    reasoning: Any = None
+    reasoning_content: Any = None
+
+    @property
+    def thought(self) -> str:
+        found = self.reasoning or self.reasoning_content
+        return found if isinstance(found, str) else ""
 
 
 class _Choice(_Typed):
@@ -116,7 +125,7 @@ async def _sample(chunks: AsyncGenerator[Chunk, None], ask: Ask) -> AsyncGenerat
     """From the first text to its end and what was counted. Raises EngineError where no end comes."""
     left, tokens_left = CHARACTERS_PER_TOKEN * ask.max_tokens, _most_tokens(ask)
     async for chunk in chunks:
-        left -= len(chunk.text)
+        left -= len(chunk.text) + len(chunk.thought)
         tokens_left -= len(chunk.logprobs)
         if tokens_left < 0:  # more tokens than there can be: none of these is worth keeping
             chunk = replace(chunk, logprobs=())
@@ -243,9 +252,10 @@ def _chunk(data: bytes, ask: Ask) -> Chunk | None:
     if event.error:
         raise EngineError("it sent an error")
     choice, usage = event.choices[0] if event.choices else _Choice(), event.usage or _Usage()
-    text, reason = choice.delta.content if choice.delta else None, choice.finish_reason
+    delta, reason = choice.delta or _Delta(), choice.finish_reason
+    text, thought = delta.content, delta.thought
     logprobs = token_logprobs(choice.logprobs) if ask.logprobs and choice.logprobs is not None else ()
-    told = bool(text or logprobs) or reason is not None
+    told = bool(text or thought or logprobs) or reason is not None
     if not told and usage.prompt_tokens is None and usage.completion_tokens is None:
         return None
     if _above(usage.prompt_tokens, ask.prompt_bytes + TEMPLATE_TOKENS) or _above(
@@ -259,6 +269,7 @@ def _chunk(data: bytes, ask: Ask) -> Chunk | None:
         completion_tokens=usage.completion_tokens,
         logprobs=logprobs,
         cached_tokens=cached_tokens(usage.prompt_tokens_details, usage.prompt_tokens),
+        thought=thought,
     )
 
 

@@ -78,11 +78,16 @@ def demo_answer(messages: Sequence[Message]) -> list[str]:
 
 def unwrap(content: str) -> Unwrapped:
     """The question after the instructions that `demur.prompts` puts before it; the response contract without any."""
-    for contract in CONTRACTS.values():
-        if match := _instructions(contract.template).fullmatch(content):
+    wordings = [(contract, wording) for contract in CONTRACTS.values() for wording in _wordings(contract)]
+    for contract, wording in wordings:
+        if match := _instructions(wording).fullmatch(content):
             percent = match.groupdict().get("percent")
             return Unwrapped(match["question"], contract, float(percent) / 100 if percent else 0.0)
     return Unwrapped(content, next(iter(CONTRACTS.values())))
+
+
+def _wordings(contract: Contract) -> list[str]:
+    return [wording for wording in (contract.template, contract.untrained_template) if wording is not None]
 
 
 @cache

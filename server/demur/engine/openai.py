@@ -8,7 +8,7 @@ No host is trusted: see chat_stream.py for what it may send, and balancing.py fo
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,10 +20,12 @@ from demur.engine.base import (
     Message,
     Prompt,
     RequestRefused,
+    Resumption,
     Sampling,
     Trace,
 )
 from demur.engine.chat_stream import Ask, Overrun, chat_stream
+from demur.engine.resuming import further, put_behind
 from demur.engine.upstreams import Upstream, client_of, model_cards
 
 MOST_ALTERNATIVES, FEW_ALTERNATIVES = 20, 5
@@ -44,7 +46,9 @@ class UpstreamState:
 class OpenAIEngine:
     """Draws samples from several upstreams that serve the same model.
 
-    `structured_outputs` says that they take vLLM's field of that name, which `Sampling.constraint` needs.
+    `structured_outputs` says that they take vLLM's field of that name, which `Sampling.constraint` needs. `continues`
+    says that they can go on with a reply so far (`continue_final_message`); a host that refuses, and every other, is
+    asked for the rest in a further turn.
     `connect_timeout` and `read_timeout` are seconds; the second one is the longest silence within a sample. Where
     another host is well, one that says nothing to anybody is waited for `first_text_timeout` seconds only, and a third
     of that while it has yet to prove itself.
@@ -56,6 +60,7 @@ class OpenAIEngine:
         model: str,
         *,
         structured_outputs: bool = False,
+        continues: bool = False,
         attempts: int = 3,
         connect_timeout: float = 5.0,
         read_timeout: float = 120.0,
@@ -67,6 +72,7 @@ class OpenAIEngine:
         self._hosts = [Host(each, client_of(each, connect=connect_timeout, read=read_timeout)) for each in upstreams]
         self._model = model
         self._structured_outputs = structured_outputs
+        self._continues = continues
         self._attempts = max(attempts, len(upstreams))
         self._read_timeout = read_timeout
         self._first_text_timeout = first_text_timeout
@@ -101,7 +107,9 @@ class OpenAIEngine:
         """
         headers = {**(trace or {}), "x-request-id": request_id}
         async with AsyncExitStack() as stack:
-            host, chunk, rest = await self._open_with_logprobs(prompt, sampling, headers, stack)
+            resumed, (host, chunk, rest) = await self._open_in_some_way(prompt, sampling, headers, stack)
+            if prompt.written is not None and resumed is not None:
+                yield Chunk(put_behind(prompt.written, resumed), resumed=resumed)
             try:
                 yield chunk
                 async for chunk in rest:
@@ -126,14 +134,24 @@ class OpenAIEngine:
     async def close(self) -> None:
         await asyncio.gather(*(host.client.aclose() for host in self._hosts))
 
-    async def _open_with_logprobs(
+    async def _open_in_some_way(
         self, prompt: Prompt, sampling: Sampling, headers: Trace, stack: AsyncExitStack
+    ) -> tuple[Resumption | None, tuple[Host, Chunk, AsyncGenerator[Chunk, None]]]:
+        """A reply so far is continued where the hosts can do that and do not refuse it."""
+        if prompt.written is not None and self._continues:
+            with suppress(RequestRefused):
+                return "continued", await self._open_with_logprobs(prompt, sampling, headers, "continued", stack)
+        resumed: Resumption | None = None if prompt.written is None else "asked"
+        return resumed, await self._open_with_logprobs(prompt, sampling, headers, resumed, stack)
+
+    async def _open_with_logprobs(
+        self, prompt: Prompt, sampling: Sampling, headers: Trace, resumed: Resumption | None, stack: AsyncExitStack
     ) -> tuple[Host, Chunk, AsyncGenerator[Chunk, None]]:
         """As `_open`, with fewer alternatives, or without log-probabilities, where that is what the hosts refuse."""
         levels = _levels(sampling.logprobs, self._logprobs_taken)
         for place, level in enumerate(levels):
             try:
-                opened = await self._open(self._ask(prompt, replace(sampling, logprobs=level), headers), stack)
+                opened = await self._open(self._ask(prompt, replace(sampling, logprobs=level), headers, resumed), stack)
             except RequestRefused:
                 if level == levels[-1]:
                     raise
@@ -143,7 +161,7 @@ class OpenAIEngine:
                 return opened
         raise AssertionError("the last level is opened or raises")
 
-    def _ask(self, prompt: Prompt, sampling: Sampling, headers: Trace) -> Ask:
+    def _ask(self, prompt: Prompt, sampling: Sampling, headers: Trace, resumed: Resumption | None) -> Ask:
         body: dict[str, Any] = {
             "model": self._model,
             "messages": list(prompt.messages),
@@ -159,8 +177,14 @@ class OpenAIEngine:
             body["logprobs"] = True
             if sampling.logprobs:
                 body["top_logprobs"] = sampling.logprobs
-        if sampling.constraint is not None and self._structured_outputs:
-            body["structured_outputs"] = {"regex": sampling.constraint}
+        constraint = sampling.constraint
+        if prompt.written is not None and resumed is not None:
+            body |= further(prompt, prompt.written, resumed)
+            constraint = prompt.written.request_form if resumed == "asked" else constraint
+        if constraint is not None and self._structured_outputs:
+            body["structured_outputs"] = {"regex": constraint}
+            if prompt.written is not None:
+                body["include_reasoning"] = False  # vLLM then applies the expression from the first token on
         sendable = {name: value for name, value in headers.items() if value.isascii() and value.isprintable()}
         content = json.dumps(body).encode()
         return Ask(content, sendable, sampling.max_tokens, len(content), sampling.logprobs is not None)
@@ -208,7 +232,7 @@ class OpenAIEngine:
             async with host.patience(patience):
                 chunks = await attempt.enter_async_context(chat_stream(host.client, ask, self._read_timeout))
                 async for chunk in chunks:
-                    if chunk.text or chunk.logprobs or chunk.finish_reason is not None:
+                    if chunk.text or chunk.thought or chunk.logprobs or chunk.finish_reason is not None:
                         host.spoke()
                         return chunk, chunks
         except TimeoutError:

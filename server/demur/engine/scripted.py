@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import log
 
 from demur.core.reader import detect_contract, read
@@ -19,9 +19,11 @@ from demur.engine.base import (
     Message,
     Prompt,
     PromptTooLong,
+    Resumption,
     Sampling,
     TokenLogprob,
     Trace,
+    Written,
 )
 from demur.engine.demo import demo_answer
 from demur.prompts import asks_if_right
@@ -60,7 +62,8 @@ class Script:
     Sample i gets `texts[i % len(texts)]`. `gates` maps a number of chunks to the gate that stands after them.
     `error` is raised after `error_after` chunks. `delay` is the pause before each chunk in seconds. `logprobs` maps
     words to their log-probabilities, for whoever asks; all others have LIKELY. None tells none, as some hosts do.
-    `alternatives` are the likeliest first words with their log-probabilities.
+    `alternatives` are the likeliest first words with their log-probabilities. `tail` is what a sample that is continued
+    goes on with, in the way that the tail's `resumed` says; without one it just ends.
     """
 
     texts: Sequence[str]
@@ -71,6 +74,8 @@ class Script:
     delay: float = 0.0
     logprobs: Mapping[str, float] | None = field(default_factory=dict[str, float])
     alternatives: Mapping[str, float] = field(default_factory=dict[str, float])
+    tail: "Script | None" = None
+    resumed: Resumption = "continued"
 
     def logprobs_of(self, words: Sequence[str], *, first: bool, ended: bool) -> tuple[TokenLogprob, ...]:
         """One for each word, and one for the end."""
@@ -84,14 +89,18 @@ class Script:
         return tuple([*found, TokenLogprob(b"", LIKELY)] if ended else found)
 
 
+_NO_TAIL = Script([""])
+
+
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A sample that was asked for, as the engine saw it."""
+    """A sample that was asked for, as the engine saw it; `written` is the reply that it was to continue."""
 
     request_id: str
     messages: tuple[Message, ...]
     sampling: Sampling
     trace: Trace = field(default_factory=dict[str, str])
+    written: Written | None = None
 
 
 Answers = str | Sequence[str] | Script
@@ -161,12 +170,13 @@ class ScriptedEngine:
     async def stream(
         self, prompt: Prompt, sampling: Sampling, *, request_id: str, trace: Trace | None = None
     ) -> AsyncGenerator[Chunk, None]:
-        self.drawn.append(Drawn(request_id, prompt.messages, sampling, trace or {}))
+        self.drawn.append(Drawn(request_id, prompt.messages, sampling, trace or {}, prompt.written))
         script = self._script(prompt.messages)
         finished = False
         self.running += 1
         try:
-            async with aclosing(self._play(script, prompt, sampling, request_id)) as chunks:
+            played = self._play if prompt.written is None else self._go_on
+            async with aclosing(played(script, prompt, sampling, request_id)) as chunks:
                 async for chunk in chunks:
                     finished = chunk.finish_reason is not None
                     yield chunk
@@ -238,6 +248,22 @@ class ScriptedEngine:
                 logprobs=told,
             )
         await self._pace(script, max(len(chunks), script.error_after))
+
+    async def _go_on(
+        self, script: Script, prompt: Prompt, sampling: Sampling, request_id: str
+    ) -> AsyncGenerator[Chunk, None]:
+        """The tail, behind what was put after the reply so far."""
+        tail, written = script.tail or _NO_TAIL, prompt.written or Written("")
+        opening = written.closing + (written.opening if tail.resumed == "continued" else "\n")
+        ids = [token_of(word) for word in _WORD.findall(opening)]
+        first = Chunk(opening, tuple(ids), None, len(prompt.token_ids or ()), len(ids), resumed=tail.resumed)
+        room = replace(sampling, max_tokens=max(sampling.max_tokens - len(ids), 1))
+        async with aclosing(self._play(tail, prompt, room, request_id)) as chunks:
+            async for chunk in chunks:
+                if first is not None:
+                    yield first
+                    first = None
+                yield replace(chunk, completion_tokens=len(ids) + (chunk.completion_tokens or 0))
 
     async def _pace(self, script: Script, chunks_out: int) -> None:
         """Wait as the script says, then raise what it says."""

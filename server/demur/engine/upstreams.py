@@ -71,6 +71,11 @@ class Served:
     structured_outputs: bool
     """Whether all of them are vLLM, which can force an output form."""
 
+    @property
+    def continues(self) -> bool:
+        """Whether all of them can go on with a reply so far: vLLM can."""
+        return self.structured_outputs
+
 
 def client_of(upstream: Upstream, *, connect: float = ANSWER_WITHIN, read: float = ANSWER_WITHIN) -> httpx.AsyncClient:
     """A connection pool that trusts what the system trusts; the caller closes it. Times are in seconds.

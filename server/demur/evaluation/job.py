@@ -34,7 +34,13 @@ class Job:
         """The API that is asked, with all that goes into every request."""
         config = self.config
         if config.api == "chat":
-            return ChatApi(request_of(config), config.contract, self.loaded.dataset.domain, config.aggregation or "min")
+            return ChatApi(
+                request_of(config),
+                config.contract,
+                self.loaded.dataset.domain,
+                config.prompt_wording,
+                config.aggregation or "min",
+            )
         return AnswersApi(request_of(config))
 
     def asks(self) -> Iterator[EvaluationRequest]:

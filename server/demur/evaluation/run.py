@@ -1,6 +1,7 @@
 """One evaluation: ask what was not asked yet, grade everything, write the rows."""
 
 import time
+from collections import Counter
 from dataclasses import dataclass
 
 from demur.evaluation.asking.base import RequestId
@@ -57,6 +58,7 @@ async def evaluate(job: Job) -> Done:
         responses=len(grades.outputs),
         failures=len(failures),
         completion_tokens=sum(one.output.tokens for one in grades.outputs),
+        settled=Counter(one.output.settled for one in grades.outputs if one.output.settled is not None),
         verdicts_missing={"malformed": grades.malformed, "unanswered": grades.unanswered},
     )
     return Done(grades, failures, dropped)

@@ -13,7 +13,7 @@ from demur.core.selection import RULES
 from demur.evaluation.datasets.base import GraderName
 from demur.evaluation.field_marks import GROWS, SENT, SENT_TO_DEMUR, UNRECORDED, RecordedAs
 from demur.evaluation.settings_text import json_object, thresholds
-from demur.prompts import Domain
+from demur.prompts import Domain, Wording
 
 ApiName = Literal["answers", "chat"]
 ASKING, DATA, SAMPLING, GRADING = "Asking", "Data", "Sampling", "Grading"
@@ -82,6 +82,11 @@ class RunConfig:
     split: Annotated[str | None, option(DATA, "Split on the hub."), UNRECORDED] = None
     limit: Annotated[int | None, option(DATA, "Only the first questions.", min=1), GROWS] = None
     domain: Annotated[Domain | None, option(DATA, "Wording of the prompt with --api chat."), UNRECORDED] = None
+    prompt_wording: Annotated[
+        Wording,
+        option(DATA, "Prompts of --api chat: as models are trained, or longer for one that was not."),
+        UNRECORDED,
+    ] = "trained"
     samples: Annotated[int, option(SAMPLING, "Answers for each question.", min=1), SENT_TO_DEMUR, GROWS] = 1
     selection: Annotated[
         str | None,

@@ -24,7 +24,8 @@ def plan_of(job: Job) -> dict[str, Any]:
     The prompt is named by its hash where it is built on this side.
     """
     config, loaded = job.config, job.loaded
-    prompt = prompt_hash(config.contract, loaded.dataset.domain) if config.api == "chat" else None
+    trained = config.prompt_wording == "trained"
+    prompt = prompt_hash(config.contract, loaded.dataset.domain, trained=trained) if config.api == "chat" else None
     return {**loaded.recorded(), **recorded(config), "prompt": prompt}
 
 

@@ -42,6 +42,9 @@ def _contradictions(config: RunConfig, grader: GraderName) -> dict[str, bool]:
         "--granularity claims needs --judge-model: nobody else can say whether a claim is right": (
             config.granularity == "claims" and not judged
         ),
+        "--prompt-wording needs --api chat: a demur server words its prompts itself": (
+            not chat and config.prompt_wording != "trained"
+        ),
         "--selection needs --samples above 1": config.selection is not None and config.samples < 2,
         f"--selection does not fit --contract {contract.name}: there is no confidence to choose by": (
             config.selection is not None and unstated

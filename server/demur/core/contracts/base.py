@@ -1,14 +1,18 @@
 """The port for contracts: what a model is asked to print, and what its output means."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from demur.core.answers import Completion, Decision, Granularity, ParsedConfidence
+from demur.core.contracts.tails import Draft, Tail
 from demur.core.decision_rules import by_confidence
 from demur.core.parsing.port import Parser
 
 DecisionRule = Callable[[Completion, ParsedConfidence, float, Granularity], Decision]
 """(completion with an answer, its confidence, risk threshold in [0, 1], granularity) -> answer or abstain."""
+
+TailsOf = Callable[[Draft], Sequence[Tail]]
+"""Draft -> the tails that could settle it, the shortest first; none where it ends as it should."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,9 @@ class Contract:
 
     `template` is the user message, with the fields `{task}` and `{question}`, and `{percent}` and `{penalty}` where it
     `states_threshold`. `pattern` is a regular expression that a whole output has to match when the model is forced
-    (structured outputs). `parser` reads an output. `render` writes a solution as a trained model would. `recognizes`
+    (structured outputs). `tails` are what settles an output that a model wrote in its own way; without it the whole
+    output is forced. `untrained_template` is the wording for models that were not trained with `template`, which never
+    changes. `parser` reads an output. `render` writes a solution as a trained model would. `recognizes`
     tells an output of this contract from those of others by what is in it.
     """
 
@@ -52,6 +58,12 @@ class Contract:
     parser: Parser
     render: Callable[[Solution], str]
     recognizes: Callable[[str], bool]
+    untrained_template: str | None = None
+    tails: TailsOf | None = None
+    tail_tokens: int = 80
+    """How many tokens are kept for the tail, of those that an output may have."""
+    most_tail_tokens: int | None = 160
+    """How many a tail may take at most, for hosts that cannot force it; None for as many as there are."""
     decide: DecisionRule = by_confidence
     states_confidence: bool = True
     """Whether an output carries a probability; otherwise the model itself has weighed the risk."""
@@ -59,3 +71,8 @@ class Contract:
     """Whether an output is a list of claims, each with its own confidence (granularity `claims`)."""
     states_threshold: bool = False
     """Whether the prompt tells the model the risk threshold."""
+
+    def is_settled(self, completion: Completion) -> bool:
+        """Whether an output says all that a decision needs."""
+        stated = completion.state == "value" or not self.states_confidence
+        return completion.idk or (completion.answer is not None and stated)

@@ -4,6 +4,7 @@ import re
 
 from demur.core.contracts.base import Contract, Solution, Step
 from demur.core.contracts.patterns import CONTROL, LINE, PROBABILITY, UNTAGGED, WIDE
+from demur.core.contracts.tails import Draft, Tail
 from demur.core.parsing.claims import ClaimsReader
 
 _TEMPLATE = """{task} First work it out in private. Then write "Solution:" and each step in a tag, with the chance \
@@ -22,7 +23,85 @@ _STEP = rf"[!-;=-~{WIDE}][^<{CONTROL}]{{0,119}}"
 _WORRY = rf'[!#-;=?-~{WIDE}][^"<>{CONTROL}]{{0,47}}'
 _CLAIM = rf'<Confidence value={PROBABILITY} text="{_WORRY}">{_STEP}</Confidence>\n'
 
+_UNTRAINED = """{task} First work it out step by step, in the language of the question, and check the result. Then \
+write the line "Solution:", then the steps of the solution, each one on a line of its own inside a tag, and last the \
+line "Answer:" with only the final answer. In each tag, value is the probability from 0 to 1 that the step is right, \
+and text is a few words about what could be wrong with it. For example, for the question how much 86 books of 7 euros \
+and a pen of 3 euros cost:
+
+The books cost 7 * 86. That is 7 * 80 + 7 * 6 = 560 + 42 = 602 euros. With the pen it is 605 euros.
+Solution:
+<Confidence value=0.8 text="the carry">The books cost 7 * 86 = 602 euros.</Confidence>
+<Confidence value=0.97 text="small sum">With the pen it is 602 + 3 = 605 euros.</Confidence>
+Answer: 605 euros
+
+Be honest about what you do not know: of all steps with value 0.7, seven in ten should be right.
+
+{question}"""
+
+_REQUEST = """Now write your solution in exactly this form and nothing else, with a probability from 0 to 1 that each \
+step is right, and what could be wrong with it:
+Solution:
+<Confidence value=0.8 text="the carry">The books cost 7 * 86 = 602 euros.</Confidence>
+Answer: only the final answer"""
+
+# In a tail steps are as many and as long as the tokens last. A `<` stands in them where no tag can begin: before no
+# letter that another one follows. Without a counted repetition around it that choice costs nothing, as long as the
+# alternatives stand side by side: 4 microseconds a token, as an EBNF grammar takes, and 9,000 with one inside another
+# (`python -m bench constraints`).
+_LESS = r"<[ =0-9$(.+\\\-]|<[A-Za-z][ 0-9+*=),.^_\-]"
+_REST_OF_STEP = rf"([^<{CONTROL}]|{_LESS})*</Confidence>\n"
+_WHOLE_STEP = rf"[!-;=-~{WIDE}]{_REST_OF_STEP}"
+_REST_OF_CLAIM = rf'{PROBABILITY} text="{_WORRY}">{_WHOLE_STEP}'
+_FREE_CLAIM = f"<Confidence value={_REST_OF_CLAIM}"
+_REST_OF_ANSWER = rf"[^<>{CONTROL}]{{0,59}}"
+_MORE = f"({_FREE_CLAIM})*Answer: {UNTAGGED}"
+_FORM = f"Solution:\n({_FREE_CLAIM})+Answer: {UNTAGGED}"
+_OPEN_TAG = re.compile(
+    r"<confidence\s{1,8}value\s{0,8}=\s{0,8}[^\s<>\"']{1,16}\s{0,8}"
+    r"(?:text\s{0,8}=\s{0,8}\"[^\"<>\n]{0,200}(?P<end>\"\s{0,8}>)?|(?P<bare>>))",
+    re.IGNORECASE,
+)
+"""The tag that a step begins with, as far as it goes."""
+
 _TAG = re.compile(r"<confidence\s{1,8}(?:value|text)\s{0,4}=", re.IGNORECASE)
+
+
+def _tail(opening: str, pattern: str, example: str) -> Tail:
+    return Tail(opening=opening, pattern=pattern, example=example, request=_REQUEST, request_pattern=_FORM)
+
+
+def _tails(draft: Draft) -> list[Tail]:
+    """The rest of a solution that was begun: of a step or its tag, of the list of steps, of the answer's line. Where
+    there is none with a step in it, a whole one."""
+    if CLAIMS.is_settled(draft.completion) and not (draft.cut and draft.answer_so_far):
+        return []
+    tails = [tail] if (tail := _rest(draft)) is not None else []
+    opening = f"{draft.gap}Solution:\n<Confidence value="
+    return [*tails, _tail(opening, f"{_REST_OF_CLAIM}{_MORE}", '0.5 text="a">b</Confidence>\nAnswer: 0')]
+
+
+def _rest(draft: Draft) -> Tail | None:
+    if (so_far := draft.answer_so_far) is not None and draft.completion.claims:
+        return _tail("", _REST_OF_ANSWER if so_far else f" ?{UNTAGGED}", "0")
+    opened, closed = (draft.text.lower().rfind(tag) for tag in ("<confidence", "</confidence"))
+    if opened > closed:
+        return _rest_of_step(draft.text[opened:])
+    if not draft.completion.claims:
+        return None
+    line = "" if draft.text.endswith("\n") else "\n"
+    return _tail(line, _MORE, "Answer: 0") if draft.cut else _tail(f"{line}Answer:", f" {UNTAGGED}", " 0")
+
+
+def _rest_of_step(text: str) -> Tail | None:
+    """`text` begins with the tag of a step that was not closed."""
+    if (tag := _OPEN_TAG.match(text)) is None or "\n" in text:
+        return None
+    if tag["end"] or tag["bare"]:
+        return _tail("", f"{_REST_OF_STEP}{_MORE}", "b</Confidence>\nAnswer: 0")
+    if tag.end() < len(text):
+        return None
+    return _tail('">', f"{_WHOLE_STEP}{_MORE}", "b</Confidence>\nAnswer: 0")
 
 
 def _render(solution: Solution) -> str:
@@ -37,6 +116,10 @@ CLAIMS = Contract(
     name="claims",
     summary="a solution in steps, each with its own confidence",
     template=_TEMPLATE,
+    untrained_template=_UNTRAINED,
+    tails=_tails,
+    tail_tokens=320,
+    most_tail_tokens=None,
     # At most 2 lines, then 1 to 6 claims and the answer.
     pattern=rf"({LINE}){{0,2}}Solution:\n({_CLAIM}){{1,6}}Answer: {UNTAGGED}",
     parser=ClaimsReader,

@@ -4,6 +4,7 @@ import re
 
 from demur.core.contracts.base import Contract, Solution
 from demur.core.contracts.patterns import LINE, UNTAGGED
+from demur.core.contracts.tails import REST_OF_ANSWER, Draft, Tail
 from demur.core.decision_rules import as_the_model_decided
 from demur.core.parsing.explicit_risk import ExplicitRiskReader
 
@@ -12,6 +13,35 @@ answer earns 1 point, a wrong one {penalty}, and <IDK> earns 0. Finish with one 
 Answer: your answer, or <IDK>
 
 {question}"""
+
+_UNTRAINED = """{task} Reason step by step first, in the language of the question. Then weigh the risk: a right answer \
+earns 1 point, a wrong one {penalty}, and <IDK> earns 0. So answer only if the chance that you are right is above \
+{percent} percent, and decline otherwise. Finish with exactly one line, with its English label:
+Answer: only the final answer, as short as possible, or <IDK>
+
+{question}"""
+
+_REQUEST = """Now state your final answer, or decline. Write exactly this line and nothing else:
+Answer: only the final answer, as short as possible, or <IDK>"""
+
+_VALUE = f" (<IDK>|{UNTAGGED})"
+
+
+def _tail(opening: str, pattern: str, example: str) -> Tail:
+    return Tail(opening=opening, pattern=pattern, example=example, request=_REQUEST, request_pattern=f"Answer:{_VALUE}")
+
+
+def _tails(draft: Draft) -> list[Tail]:
+    """The rest of an answer line that was begun or cut off, or the whole line."""
+    so_far, tails = draft.answer_so_far, list[Tail]()
+    if so_far and draft.cut:
+        tails = [_tail("", REST_OF_ANSWER, "")]
+    elif EXPLICIT_RISK.is_settled(draft.completion):
+        return []
+    elif so_far is not None:
+        tails = [_tail("", _VALUE[draft.last_line.endswith(" ") :], " 0")]
+    return [*tails, _tail(f"{draft.gap}Answer:", _VALUE, " 0")]
+
 
 _DECLINED = re.compile(r"^[ \t*]*answer[ \t*]*:[ \t*]*<idk>", re.IGNORECASE | re.MULTILINE)
 
@@ -25,6 +55,8 @@ EXPLICIT_RISK = Contract(
     name="explicit_risk",
     summary="an answer, or <IDK> when the chance of being right is below the threshold in the prompt",
     template=_TEMPLATE,
+    untrained_template=_UNTRAINED,
+    tails=_tails,
     # At most 4 lines, then the answer or <IDK>.
     pattern=rf"({LINE}){{0,4}}Answer: (<IDK>|{UNTAGGED})",
     parser=ExplicitRiskReader,

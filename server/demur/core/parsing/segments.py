@@ -17,6 +17,7 @@ from demur.core.parsing.templates import (
     THOUGHT_BEGINS,
     THOUGHT_ENDS,
     TURN_ENDS,
+    thought_end,
 )
 
 _SPEAKERS = ("assistant", "model")
@@ -46,7 +47,13 @@ class Segments:
         self._said_thought = False  # "Here is my thought process:" stood there
         self._over = False  # somebody else spoke after the final text: what follows is another turn
         self._tag_as_answer: list[Token] | None = None  # a tag straight behind an answer's label, and what follows
+        self._opened = ""  # what began the thought, where that was a tag or a token for it
         self._labelled = False  # an answer's label stood there, and nothing behind it yet
+
+    @property
+    def thought_end(self) -> str:
+        """What would end the thought that is open; empty where none is."""
+        return thought_end(self._opened) if self._region is Kind.THINK_OPEN else ""
 
     def take(self, token: Token) -> Iterable[Token]:
         """What of the final text is certain with this token."""
@@ -79,7 +86,7 @@ class Segments:
             case Kind.SPECIAL:
                 yield from self._special(token.value or "")
             case Kind.THINK_OPEN:
-                self._think()
+                self._think(token.raw)
             case Kind.THINK_CLOSE if token.value in ASIDES and self._region is not Kind.THINK_OPEN:
                 pass  # nobody opened it
             case Kind.THINK_CLOSE:
@@ -106,7 +113,7 @@ class Segments:
         elif name in SPEAKERS:
             yield from self._speak()
         elif name in THOUGHT_BEGINS:
-            self._think()
+            self._think(f"<|{name}|>")
         elif name in THOUGHT_ENDS or name == _GLUED_FINAL:
             yield from self._answer(opened=self._region is Kind.THINK_OPEN)
         elif name in _GLUED_THOUGHT:
@@ -134,7 +141,7 @@ class Segments:
         if said.startswith(_SPEAKERS) or said.startswith(_FINAL) or not said:
             yield from self._speak()
         elif said.startswith(("analysis", "commentary", "thought")):
-            self._region = Kind.THINK_OPEN
+            self._region, self._opened = Kind.THINK_OPEN, ""
         else:
             self._other_speaks()
         if rest:
@@ -154,9 +161,9 @@ class Segments:
             self._blank += 1
         return self._blank < len(self._passed)
 
-    def _think(self) -> None:
+    def _think(self, opened: str = "") -> None:
         if self._region is Kind.TEXT:
-            self._region = Kind.THINK_OPEN
+            self._region, self._opened = Kind.THINK_OPEN, opened
 
     def _answer(self, *, opened: bool) -> Iterator[Token]:
         """Final text begins."""

@@ -40,6 +40,23 @@ OTHERS = frozenset({"user", "human", "system", "tool", "observation", "user_toke
 """The words of somebody else follow."""
 THOUGHT_BEGINS = frozenset({"start_thinking", "begin_of_thought", "start_action", "think"})
 THOUGHT_ENDS = frozenset({"end_thinking", "end_of_thought", "end_action", "/think"})
+_ENDS_OF_THOUGHT = {
+    "<|start_thinking|>": "<|END_THINKING|>",
+    "<|begin_of_thought|>": "<|end_of_thought|>",
+    "<|start_action|>": "<|END_ACTION|>",
+    "<|think|>": "<|/think|>",
+    "<|channel>thought": "<channel|>",
+    "": "<|end|><|start|>assistant<|channel|>final<|message|>",
+}
+"""By what began it; harmony's channels where that was no tag."""
+
+
+def thought_end(opened: str) -> str:
+    """What ends a thought that began with `opened`: `</think>` after `<think>`."""
+    tag = "".join(opened.split())
+    return _ENDS_OF_THOUGHT.get(tag.lower()) or f"{tag[0]}/{tag[1:]}"
+
+
 DROPPED = frozenset(
     [
         "end_header_id",

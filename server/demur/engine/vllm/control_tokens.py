@@ -47,7 +47,7 @@ class ControlTokens:
 
         backend = getattr(self._tokenizer, "backend_tokenizer", None)
         if backend is None:
-            raise ValueError("a message holds a control token of this model, whose tokenizer cannot spell it out")
+            raise ValueError("this model's tokenizer is written in Python, and cannot spell out text piece by piece")
         own = Tokenizer.from_str(backend.to_str())
         own.no_truncation()
         own.no_padding()
@@ -75,6 +75,14 @@ class ControlTokens:
         for spelling, part in zip(marked.spellings, parts[1:], strict=True):
             token_ids += self._letters(spelling) + self._tokens(part)
         return token_ids
+
+    def tokens(self, text: str) -> tuple[int, ...]:
+        """Text of this program, control tokens in it as such; never for what a caller wrote."""
+        return tuple(self._tokens(text))
+
+    def text(self, token_ids: Sequence[int]) -> str:
+        """What tokens stand for, control tokens spelled out."""
+        return self._own.decode(list(token_ids), skip_special_tokens=False)
 
     def _letters(self, spelling: str) -> list[int]:
         controls = set(self._spelled.values())

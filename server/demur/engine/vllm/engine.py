@@ -1,6 +1,7 @@
 """The Engine port over vLLM's AsyncLLM."""
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
@@ -9,7 +10,17 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from demur.engine.base import Chunk, EngineError, Message, Prompt, PromptTooLong, Sampling, Trace
+from demur.engine.base import (
+    Chunk,
+    EngineError,
+    Message,
+    Prompt,
+    PromptTooLong,
+    Sampling,
+    TokenLogprob,
+    Trace,
+    Written,
+)
 from demur.engine.vllm.arguments import Seeding, seeding
 from demur.engine.vllm.control_tokens import ControlTokens
 from demur.engine.vllm.convert import chunk, sampling_params, translated_errors
@@ -19,6 +30,10 @@ from demur.engine.vllm.startup import existing, import_vllm, launch
 
 if TYPE_CHECKING:
     from vllm.v1.engine.async_llm import AsyncLLM
+
+LONGEST_THOUGHT_TAG = 16
+"""Tokens."""
+_THOUGHT_TAG = re.compile(r"(<(?:think|thinking)>|\[THINK\]|◁think▷|<\|START_THINKING\|>)\s*\Z", re.IGNORECASE)
 
 Progress = Callable[[str, float], None]
 """Told what is being done, and a rough share of the whole that is done, in [0, 1]."""
@@ -95,7 +110,19 @@ class VLLMEngine:
             token_ids = await self._tokenized(messages, template, whole)
         if len(token_ids) >= self.max_model_len:
             raise PromptTooLong(len(token_ids), self.max_model_len)
-        return Prompt(tuple(messages), token_ids)
+        return Prompt(tuple(messages), token_ids, thought_tag=self._thought_tag(token_ids))
+
+    def _thought_tag(self, token_ids: Sequence[int]) -> str:
+        """The tag that a prompt ends with where its chat template begins the model's thought."""
+        if not self._template_thinks:
+            return ""
+        ending = self._controls.text(token_ids[-LONGEST_THOUGHT_TAG:])
+        return found[1] if (found := _THOUGHT_TAG.search(ending)) else ""
+
+    @cached_property
+    def _template_thinks(self) -> bool:
+        template: Any = getattr(self._llm.get_tokenizer(), "chat_template", None)
+        return "think" in str(template).lower()
 
     async def _tokenized(self, messages: Sequence[Message], template: Any, whole: Any) -> tuple[int, ...]:
         """Control tokens come from the chat template alone; what a user types is text: see `control_tokens`."""
@@ -114,21 +141,40 @@ class VLLMEngine:
     async def stream(
         self, prompt: Prompt, sampling: Sampling, *, request_id: str, trace: Trace | None = None
     ) -> AsyncGenerator[Chunk, None]:
-        """One sample; see Engine. `max_tokens` beyond the model's context ends it with "length" there."""
+        """One sample; see Engine. `max_tokens` beyond the model's context ends it with "length" there.
+
+        A reply so far is continued by its token ids: going through the chat template again might not keep them.
+        """
         from vllm.inputs import tokens_input
 
         token_ids = prompt.token_ids or (await self.prepare(prompt.messages)).token_ids or ()
-        completion_tokens = 0
+        written, opening = (), ()
+        if prompt.written is not None:
+            written, opening = self._so_far(prompt.written)
+            text = prompt.written.closing + prompt.written.opening
+            yield Chunk(text, opening, None, len(token_ids), len(opening), resumed="continued")
+        elif prompt.thought_tag:
+            told = () if sampling.logprobs is None else (TokenLogprob(prompt.thought_tag.encode(), 0.0),)
+            yield Chunk(prompt.thought_tag, prompt_tokens=len(token_ids), completion_tokens=0, logprobs=told)
+        completion_tokens = len(opening)
         with translated_errors():
-            asked = tokens_input(list(token_ids))
-            params = sampling_params(self._within_limits(sampling), self._seeding)
-            texts = None if sampling.logprobs is None else self._texts(token_ids)
-            outputs = self._llm.generate(asked, params, request_id, trace_headers=trace)
+            asked = tokens_input([*token_ids, *written, *opening])
+            room = replace(sampling, max_tokens=max(sampling.max_tokens - len(opening), 1))
+            params = sampling_params(self._within_limits(room), self._seeding)
+            texts = None if sampling.logprobs is None else self._texts([*token_ids, *written, *opening])
+            # A reasoning parser would hold the constraint back until a thought has ended: here none is open any more.
+            ended = None if prompt.written is None else True
+            outputs = self._llm.generate(asked, params, request_id, trace_headers=trace, reasoning_ended=ended)
             async with aclosing(outputs):
                 async for output in outputs:
                     piece = chunk(output, len(token_ids), completion_tokens, texts)
                     completion_tokens += len(piece.token_ids)
                     yield piece
+
+    def _so_far(self, written: Written) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The tokens of a reply so far, and of what is put behind it. A thought's end tag may be a token of its own."""
+        said = written.token_ids or self._controls.tokens(written.text)
+        return said, self._controls.tokens(written.closing + written.opening)
 
     def _within_limits(self, sampling: Sampling) -> Sampling:
         """vLLM refuses to tell more alternatives than its operator allows (`--max-logprobs`, -1 for any number)."""

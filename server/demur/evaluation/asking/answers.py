@@ -59,6 +59,7 @@ def _read(body: Mapping[str, Any]) -> Output:
         truncated=body.get("reason") == "truncated",
         raw=raw,
         tokens=tokens_of(body.get("usage")),
+        settled=_text((body.get("settled") or {}).get("by")),
         stated=confidence if _is_stated(body) else wrote.confidence if wrote else None,
         signals=_signals(body, confidence),
         source=_text(body.get("confidence_source")) or "verbalized",

@@ -28,8 +28,9 @@ class Output:
     """One reply, read. `confidence` is None unless `state` is "value".
 
     `stated` is what the model itself wrote, which is another number where another signal gives the confidence. `raw` is
-    the model's text where it is known. `signals` are those that were asked for and the one that decided, by name, each
-    in [0, 1] or None where it is missing; `source` is the latter's.
+    the model's text where it is known. `settled` is how a server got last lines that the model had not written
+    readably: it "continued" the reply, or "asked" for them. `signals` are those that were asked for and the one that
+    decided, by name, each in [0, 1] or None where it is missing; `source` is the latter's.
     """
 
     answer: str | None
@@ -42,6 +43,7 @@ class Output:
     raw: str | None = None
     tokens: int = 0
     stated: float | None = None
+    settled: str | None = None
     signals: Mapping[str, float | None] | None = None
     source: str = "verbalized"
 

@@ -7,7 +7,7 @@ from typing import Any
 from demur.core.answers import Aggregation, ContractName
 from demur.core.reader import read
 from demur.evaluation.asking.base import BadReply, EvaluationRequest, Output, Request, tokens_of
-from demur.prompts import Domain, messages
+from demur.prompts import Domain, Wording, messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,12 +17,14 @@ class ChatApi:
     request: Request
     contract: ContractName = "response"
     domain: Domain = "general"
+    wording: Wording = "trained"
     aggregation: Aggregation = "min"
     path: str = "/v1/chat/completions"
 
     def body(self, ask: EvaluationRequest) -> dict[str, Any]:
         """The request: our prompt around the question."""
-        turns = messages(ask.text, self.contract, domain=self.domain, risk_threshold=ask.key.risk_threshold)
+        trained, t = self.wording == "trained", ask.key.risk_threshold
+        turns = messages(ask.text, self.contract, domain=self.domain, risk_threshold=t, trained=trained)
         return {"messages": turns, **self.request.of(ask)}
 
     def output(self, body: Any) -> Output:

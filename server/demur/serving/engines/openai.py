@@ -36,10 +36,12 @@ class OpenAILoader:
         except OSError as error:
             raise CannotLoad(f"cannot read {settings.manifest}: {error.strerror}") from None
         forces, forced = served.structured_outputs, settings.upstream_structured_outputs
+        goes_on, told = served.continues, settings.upstream_continues
         engine = OpenAIEngine(
             upstreams,
             served.model,
             structured_outputs=forces if forced is None else forced,
+            continues=goes_on if told is None else told,
             max_model_len=served.max_model_len,
         )
         return Loaded(engine, manifest)

@@ -52,11 +52,12 @@ async def load_critic(
 
 
 async def _start(model: str, manifest: Manifest, settings: "Settings", arguments: Mapping[str, Any]) -> Engine:
-    from demur.answering.resolve import forces
+    from demur.answering.resolve import forcing
+    from demur.answering.settling import constraints_of
     from demur.engine.vllm import Progress, UnknownEngineArgument, VLLMEngine
     from demur.model import progress_bar
 
-    constraints = [CONTRACTS[name].pattern for name in manifest.contracts] if forces(settings, manifest) else []
+    constraints = constraints_of([CONTRACTS[name] for name in manifest.contracts], forcing(settings, manifest))
 
     async def start(progress: Progress = lambda doing, share: None) -> VLLMEngine:
         return await VLLMEngine.start(

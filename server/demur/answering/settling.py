@@ -1,0 +1,168 @@
+"""Free, then settled: a model answers in its own way, and where that does not end in a readable answer, the same tokens
+are continued with nothing but the tail constrained."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from demur.core.answer_span import OutputForm
+from demur.core.answers import Completion
+from demur.core.contracts import Contract, Draft, Tail
+from demur.core.reader import Reader
+from demur.engine.base import Chunk, FinishReason, Resumption, Sampling, TokenLogprob, Written
+
+Forced = Literal["tail", "always", "never"]
+"""What of an output is forced into the form of its contract."""
+LEAST_TAIL = 8
+"""Tokens; no tail comes to its end in less."""
+CLOSES_ANYTHING = "</think>"
+"""Behind it final text begins, whatever stood before: the last resort where a model wrote on for somebody else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """A sample did not end in a readable answer, so that its last lines were forced.
+
+    `by` says how: its own tokens were `continued`, or it was `asked` in a further turn. `after` is how it had ended
+    before: by itself (`stop`), or cut at its share of `max_tokens` (`length`), so that its reasoning may lack its end.
+    """
+
+    by: Resumption
+    after: Literal["stop", "length"]
+
+
+def constraint_of(contract: Contract, forced: Forced) -> str | None:
+    """What a whole output has to match; a contract without tails is forced as a whole where only tails should be."""
+    return contract.pattern if forced == "always" or (forced == "tail" and contract.tails is None) else None
+
+
+@dataclass(slots=True)
+class OwnPart:
+    """What a model wrote of a sample in its own way. `tokens` are chunks where the engine does not count."""
+
+    finish: FinishReason | None = None
+    counted: int | None = None
+    chunks: int = 0
+    token_ids: list[int] = field(default_factory=list[int])
+    _text: list[str] = field(default_factory=list[str])
+    _thought: list[str] = field(default_factory=list[str])
+
+    def take(self, chunk: Chunk) -> Chunk:
+        """The chunk as it is passed on if a tail follows: the sample has not ended, and its end token goes."""
+        kept = _without_end(chunk) if chunk.finish_reason == "stop" else replace(chunk, finish_reason=None)
+        self.finish = chunk.finish_reason or self.finish
+        self.counted = self.counted if chunk.completion_tokens is None else chunk.completion_tokens
+        self.chunks += 1
+        self.token_ids += kept.token_ids
+        self._text.append(chunk.text)
+        self._thought.append(chunk.thought)
+        return kept
+
+    @property
+    def text(self) -> str:
+        return "".join(self._text)
+
+    @property
+    def thought(self) -> str:
+        """What the engine kept apart."""
+        return "".join(self._thought)
+
+    @property
+    def tokens(self) -> int:
+        return self.chunks if self.counted is None else self.counted
+
+    def before(self, chunk: Chunk, chunks: int) -> Chunk:
+        """A chunk of the tail, `chunks` with it, counted from the sample's beginning."""
+        if self.counted is None:
+            return replace(chunk, completion_tokens=None, prompt_tokens=None, cached_tokens=None)
+        more = chunks if chunk.completion_tokens is None else chunk.completion_tokens
+        return replace(chunk, completion_tokens=self.counted + more, prompt_tokens=None, cached_tokens=None)
+
+
+def not_drawn(text: str) -> tuple[TokenLogprob, ...]:
+    """What stands for text that nobody drew among the log-probabilities of tokens that somebody did."""
+    return (TokenLogprob(text.encode(errors="surrogatepass"), 0.0),)
+
+
+def _without_end(chunk: Chunk) -> Chunk:
+    """The last chunk of a sample that stopped by itself, as if it went on."""
+    logprobs = chunk.logprobs
+    if logprobs and not (logprobs[-1].text and chunk.text.encode(errors="surrogatepass").endswith(logprobs[-1].text)):
+        logprobs = logprobs[:-1]
+    return replace(chunk, finish_reason=None, token_ids=chunk.token_ids[:-1], logprobs=logprobs)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedTail:
+    """How a sample is continued."""
+
+    written: Written
+    sampling: Sampling
+
+
+@dataclass(frozen=True, slots=True)
+class Settler:
+    """Plans the tails of one request's samples, each read as the reply will be read."""
+
+    form: OutputForm
+
+    def own_part(self, sampling: Sampling) -> Sampling:
+        """The settings of what is written freely: some of the tokens are kept for a tail, at most half of them."""
+        kept = min(self.form.contract.tail_tokens, sampling.max_tokens // 2)
+        kept = kept if kept >= LEAST_TAIL else 0
+        return replace(sampling, max_tokens=sampling.max_tokens - kept, constraint=None)
+
+    def plan(self, own: OwnPart, sampling: Sampling) -> PlannedTail | None:
+        """The shortest tail with which the sample can be read; None where it can be already, or too little is left
+        of its `max_tokens`. A tail is drawn greedily: what is doubtful has been drawn."""
+        left, contract = sampling.max_tokens - own.tokens, self.form.contract
+        if own.finish not in ("stop", "length") or left < LEAST_TAIL or contract.tails is None:
+            return None
+        draft, closing = self._draft(own)
+        if not (tails := contract.tails(draft)):
+            return None
+        tail, closing = self._fitting(tails, own.text, closing)
+        most = left if contract.most_tail_tokens is None else min(left, contract.most_tail_tokens)
+        drawn = replace(sampling, max_tokens=most, temperature=0.0, top_p=1.0, seed=None, constraint=tail.pattern)
+        return PlannedTail(_written(own, tail, closing), drawn)
+
+    def _draft(self, own: OwnPart) -> tuple[Draft, str]:
+        """What was written of the final text, and what ends a thought that is still open: then that is nothing yet."""
+        reader, cut = self._read(own.text), own.finish == "length"
+        completion, thought_end = reader.close()[1], reader.thought_end
+        if not thought_end:
+            return Draft(own.text, completion, cut), ""
+        return Draft("", self._read("").close()[1], cut), f"\n{thought_end}\n\n"
+
+    def _fitting(self, tails: Sequence[Tail], text: str, closing: str) -> tuple[Tail, str]:
+        """The first tail that will be read behind `text`; the last one, with all before it closed, if none would be."""
+        for tail in tails:
+            if self.form.contract.is_settled(self.form.read(text + closing + tail.opening + tail.example)):
+                return tail, closing
+        return tails[-1], closing or f"\n{CLOSES_ANYTHING}\n\n"
+
+    def _read(self, text: str) -> Reader:
+        form = self.form
+        reader = Reader(form.contract.name, "lenient", aggregation=form.aggregation, labels=form.labels)
+        reader.feed(text)
+        return reader
+
+
+def _written(own: OwnPart, tail: Tail, closing: str) -> Written:
+    return Written(
+        own.text,
+        tuple(own.token_ids),
+        own.thought,
+        closing=closing,
+        opening=tail.opening,
+        request=tail.request,
+        request_form=tail.request_pattern,
+    )
+
+
+def constraints_of(contracts: Sequence[Contract], forced: Forced) -> list[str]:
+    """The expressions that most samples will be forced to match, to be compiled before the first one comes."""
+    whole = [contract.pattern for contract in contracts if constraint_of(contract, forced) is not None]
+    nothing = Draft("", Completion("", None, None, "missing", ""), cut=False)
+    tails = [contract.tails(nothing) for contract in contracts if forced == "tail" and contract.tails is not None]
+    return whole + [tail.pattern for some in tails for tail in some]
