@@ -5,7 +5,7 @@ ARGS ?=
 
 FAST := not vllm and not training and not browser and not operations
 
-.PHONY: requirements base-digest sbom help serve test check lint types docs fast slow bench soak e2e-smoke train-embedded evaluate-embedded setup-dev clean
+.PHONY: requirements base-digest sbom help serve test check lint types docs fast slow bench soak e2e-smoke train-embedded calibrate-embedded evaluate-embedded setup-dev clean
 
 help: ## list the commands
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -57,6 +57,9 @@ train-embedded: setup-dev ## make the model that ships, from nothing; safe to ki
 	.venv/bin/demur-smol-lab measure --out runs/embedded --split test
 	.venv/bin/demur-smol-lab measure --out runs/embedded --split transfer
 	.venv/bin/demur-smol-lab export --out runs/embedded --to server/demur/model/demur_smol
+
+calibrate-embedded: setup-dev ## make the calibrators that the embedded model ships with, from the model as it is; minutes
+	@scripts/calibrate-embedded runs/calibration
 
 evaluate-embedded: setup-dev ## evaluate what ships over HTTP; GSM8K=FILE TRIVIAQA=FILE SIMPLEQA=FILE without a hub
 	@scripts/evaluate-embedded runs/evaluation

@@ -35,6 +35,12 @@ def test_prompts_and_the_engine_port_load_nothing_heavy():
     assert not loaded_by(["demur.prompts", "demur.engine.base", "demur.engine.scripted"]) & HEAVY
 
 
+def test_applying_a_calibrator_needs_nothing_that_fits_one():
+    """A server has no scikit-learn, and need not have scipy."""
+    loaded = loaded_by(["demur.calibration.store", "demur.answering.calibration"])
+    assert not loaded & {"scipy", "sklearn", "matplotlib", "jinja2", "pyarrow", "fastapi"}
+
+
 def test_help_needs_no_model_library():
     assert not loaded_by(["demur.cli"]) & (HEAVY - {"httpx", "starlette", "fastapi"})
 

@@ -93,6 +93,10 @@ def serve(
     confidence_source: Annotated[
         str | None, typer.Option(help="The signal that decides where a request names none. (default: verbalized)")
     ] = None,
+    calibrator: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Made by demur calibrate, applied where it fits; may be repeated."),
+    ] = None,
     force_contract: Annotated[
         Literal["auto", "tail", "always", "never"] | None,
         typer.Option(
@@ -144,6 +148,7 @@ def serve(
         "upstreams": upstream,
         "manifest": manifest,
         "confidence_source": confidence_source,
+        "calibrators": calibrator,
         "force_contract": force_contract,
         "prompt_wording": prompt_wording,
         "labels": labels,

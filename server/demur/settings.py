@@ -75,6 +75,11 @@ class Settings(BaseSettings):
     confidence_source: str | None = Field(
         default=None, description="What decides where a request names nothing else; verbalized when absent."
     )
+    calibrators: Annotated[tuple[Path, ...], NoDecode] = Field(
+        default=(),
+        description="Files made by demur calibrate, with commas between; each is applied where it fits the request, "
+        "and read again when it changes.",
+    )
     force_contract: Literal["auto", "tail", "always", "never"] = Field(
         default="auto",
         description="What of an output is forced into its form: the last lines where the model did not end with "
@@ -161,6 +166,11 @@ class Settings(BaseSettings):
     @classmethod
     def _read(cls, given: object) -> object:
         return read_labels(Path(given)) if isinstance(given, (str, Path)) else given
+
+    @field_validator("calibrators", mode="before")
+    @classmethod
+    def _paths(cls, given: object) -> object:
+        return [path.strip() for path in given.split(",") if path.strip()] if isinstance(given, str) else given
 
     @field_validator("allowed_hosts", mode="before")
     @classmethod

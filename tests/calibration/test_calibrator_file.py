@@ -49,7 +49,7 @@ def test_fields_are_those_of_format_1(file):
     assert set(content) == {
         "format", "id", "parent", "made", "digest", "model", "level", "contract", "prompt", "granularity", "aggregation",
         "sampling", "signals", "map", "rows", "problems", "before", "after", "certification", "guarantees",
-        "smallest_max_error", "groups",
+        "smallest_max_error", "groups", "questions",
     }  # fmt: skip
     assert set(content["guarantees"][0]) == {
         "max_error", "delta", "threshold", "answered", "wrong", "coverage", "reason",

@@ -53,6 +53,7 @@ def test_a_demur_server_is_asked_at_threshold_zero(evaluate, host, tmp_path):
         "risk_threshold": 0.0,
         "include_raw": True,
         "include_withheld": True,
+        "include_conditions": True,
         "contract": "response",
         "max_tokens": 64,
     }

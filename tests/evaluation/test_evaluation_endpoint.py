@@ -132,6 +132,7 @@ def test_choosing_among_samples_is_left_to_the_server():
         "risk_threshold": 0.0,
         "include_raw": True,
         "include_withheld": True,
+        "include_conditions": True,
         "contract": "claims",
         "granularity": "response",
         "aggregation": "product",

@@ -19,6 +19,7 @@ ON_THE_MANIFEST = {
     "dataset", "source", "sha256", "questions", "limit", "domain", "grader", "base_url", "api", "model", "contract",
     "granularity", "aggregation", "confidence_source", "include_signals", "samples", "selection", "risk_thresholds", "temperature",
     "top_p", "max_tokens", "seed", "extra", "judge", "judge_sees_confidence", "prompt",
+    "max_error",
 }  # fmt: skip
 """Of every run folder that was ever written: the names may not change."""
 

@@ -8,6 +8,7 @@ class AnsweringError(Exception):
     ├── InvalidRequest      the caller's mistake
     ├── NotAllowed          the operator forbids what was asked for
     ├── UnknownModel        another model is served here
+    ├── GuaranteeUnavailable  no error rate can be promised as it was asked for
     ├── DeadlineExceeded    the request's own timeout passed
     └── SampleLost          the engine ended a sample that nobody cancelled
     """
@@ -27,6 +28,15 @@ class NotAllowed(AnsweringError):
 
 class UnknownModel(AnsweringError):
     """Another model is served here."""
+
+
+class GuaranteeUnavailable(AnsweringError):
+    """No error rate can be promised as it was asked for. `smallest_max_error` is the least that could be, None where
+    none could."""
+
+    def __init__(self, message: str, smallest_max_error: float | None = None) -> None:
+        super().__init__(message, "max_error")
+        self.smallest_max_error = smallest_max_error
 
 
 class DeadlineExceeded(AnsweringError):

@@ -9,7 +9,9 @@ from demur.answering.resolve import ResolvedRequest
 from demur.answering.response import SampleMember, TokenValue
 from demur.answering.sample_reader import Ending, SampleReader
 from demur.answering.settling import Settlement
+from demur.core.aggregation import aggregate
 from demur.core.answers import Completion, Decision, ParsedConfidence
+from demur.core.decision_rules import unreadable
 from demur.core.selection import Group, Selection
 from demur.core.stopping import Settled, Vote
 from demur.core.threshold import decide
@@ -125,10 +127,12 @@ def decided(request: ResolvedRequest, candidate: Candidate, scores: Scores) -> O
     if candidate.given_up:
         decision = Decision("abstain", "below_threshold")
     else:
-        deciding = scores[request.confidence_source].signal
+        deciding = _deciding(request, candidate, scores)
+        scores = {**scores, request.deciding_source: Score(deciding, scores[request.confidence_source].values)}
         completion = replace(completion, confidence=deciding.value, state=deciding.state)
         truncated = candidate.ending == "length"
         decision = decide(completion, request.risk_threshold, granularity=request.granularity, truncated=truncated)
+        decision = _within_guarantee(request, decision, deciding)
     return Outcome(
         completion=completion,
         decision=decision,
@@ -140,6 +144,29 @@ def decided(request: ResolvedRequest, candidate: Candidate, scores: Scores) -> O
         vote=candidate.vote,
         settled=candidate.sample.settled,
     )
+
+
+def _deciding(request: ResolvedRequest, candidate: Candidate, scores: Scores) -> Signal:
+    """The signal that is compared with the threshold. Where claims are calibrated it is made of theirs."""
+    source, served = scores[request.confidence_source].signal, request.calibration
+    if served is None:
+        return source
+    if request.granularity == "claims":
+        claims = [served.of_claim(claim.confidence) for claim in candidate.completion.claims]
+        found = aggregate(claims, request.aggregation)
+    else:
+        read = {name: ParsedConfidence(one.signal.state, one.signal.value) for name, one in scores.items()}
+        found = served.confidence(read)
+    missing = "every signal that the calibrator takes is missing"
+    return Signal.of(found, source.reason or missing, source.reason or missing)
+
+
+def _within_guarantee(request: ResolvedRequest, decision: Decision, deciding: Signal) -> Decision:
+    """A guarantee covers answers with a confidence alone: at a certified threshold of 0 one without abstains too."""
+    uncovered = request.guarantee is not None and request.granularity == "response" and deciding.value is None
+    if uncovered and decision.decision == "answer":
+        return unreadable("invalid" if deciding.state == "invalid" else "missing")
+    return decision
 
 
 def _voted(request: ResolvedRequest, winner: SampleReader, selection: Selection) -> Mapping[str, Score]:

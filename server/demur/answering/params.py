@@ -62,6 +62,17 @@ class RequestParams(BoundedModel):
         ),
         NotNull(),
     ] = None
+    max_error: Annotated[
+        float | None,
+        Field(
+            ge=0,
+            le=1,
+            description="In place of `risk_threshold`: abstain so that at most this share of the given answers is "
+            "wrong, as certified by graded answers (see `guarantee` in the reply). Served by the greatest certified "
+            "level not above it; 409 where there is none. Needs a calibrator that fits the request.",
+        ),
+        NotNull(),
+    ] = None
     aggregation: Annotated[
         Aggregation | None,
         Field(description="From claim confidences to the confidence. Claims contract only."),
@@ -74,7 +85,8 @@ class RequestParams(BoundedModel):
             "whole answer, for models that are served with one. `answer_logprob`: the likelihood of the answer's "
             "tokens. `agreement`: the share of the other samples that give the same answer; needs `samples` above 1. "
             "`p_true`: what one more call says to the question whether the answer is right. All but the first are for "
-            "whole answers, not for single claims. By default the operator's."
+            "whole answers, not for single claims. `calibrated`: P(correct) by a calibrator that was fitted on graded "
+            "answers; it decides by default where one fits, else the operator's choice."
         ),
         NotNull(),
     ] = None
@@ -112,6 +124,10 @@ class RequestParams(BoundedModel):
         default=False,
         description="Show, token by token, what success the model's critic expected. It pictures the expected success "
         "of the whole answer, never whether a step is right.",
+    )
+    include_conditions: bool = Field(
+        default=False,
+        description="Show what the answer was drawn under, which a calibrator is matched by.",
     )
     include_signals: Annotated[
         tuple[Annotated[str, KeyOf(SOURCES)], ...],

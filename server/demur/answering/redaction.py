@@ -13,7 +13,9 @@ from demur.answering.outcome import Outcome, VoteOutcome
 from demur.answering.resolve import ResolvedRequest
 from demur.answering.response import (
     Answer,
+    CalibrationSet,
     GivenClaim,
+    GivenGuarantee,
     GivenSignal,
     Identity,
     SampleGroup,
@@ -22,6 +24,8 @@ from demur.answering.response import (
     Usage,
     Withheld,
 )
+from demur.calibration.file import Guarantee
+from demur.calibration.matching import ServedCalibrator
 from demur.core import parsing
 from demur.core.answers import Claim, Decision
 from demur.core.selection import Group
@@ -33,7 +37,7 @@ WITHHELD = Signal.missing("withheld with the answer")
 def text_is_public(request: ResolvedRequest) -> bool:
     """Whether the text is shown even where the server abstains: one sample, and either granularity `claims`, where
     each claim carries its confidence, or a risk threshold of 0."""
-    at_no_risk = request.risk_threshold == 0 and request.contract.states_confidence
+    at_no_risk = request.risk_threshold == 0 and request.contract.states_confidence and request.guarantee is None
     return request.samples == 1 and (request.granularity == "claims" or at_no_risk)
 
 
@@ -76,7 +80,7 @@ def build_answer(identity: Identity, request: ResolvedRequest, outcome: Outcome,
         id=identity.id,
         created=identity.created,
         model=identity.model,
-        calibrated=identity.calibrated,
+        calibrated=identity.calibrated or request.calibration is not None,
         contract=contract.name,
         granularity=request.granularity,
         risk_threshold=request.risk_threshold,
@@ -84,7 +88,7 @@ def build_answer(identity: Identity, request: ResolvedRequest, outcome: Outcome,
         reason=decision.reason,
         answer=completion.answer if answered else None,
         confidence=completion.confidence,
-        confidence_source=request.confidence_source if contract.states_confidence else "none",
+        confidence_source=request.deciding_source if contract.states_confidence else "none",
         aggregation=request.aggregation if request.claims_decide else None,
         text=completion.text if told else None,
         claims=given if told else None,
@@ -95,6 +99,30 @@ def build_answer(identity: Identity, request: ResolvedRequest, outcome: Outcome,
         signals=_signals(request, outcome) if request.include_signals else None,
         samples=None if outcome.vote is None else _report(outcome.vote, request, decision),
         usage=usage,
+        guarantee=None if request.guarantee is None else _guarantee(request.guarantee, request.calibration),
+        notice=request.notice,
+        conditions=None if request.conditions is None else dict(request.conditions),
+    )
+
+
+def _guarantee(held: Guarantee, served: ServedCalibrator | None) -> GivenGuarantee | None:
+    """What is promised, and by which graded answers."""
+    if served is None or held.threshold is None:
+        return None
+    calibrator = served.calibrator
+    return GivenGuarantee(
+        max_error=held.max_error,
+        delta=held.delta,
+        threshold=held.threshold,
+        exact=calibrator.certification.exact,
+        expected_coverage=held.coverage,
+        calibration=CalibrationSet(
+            id=calibrator.id,
+            rows=calibrator.certification.rows,
+            made=calibrator.made,
+            kind=calibrator.certification.mode,
+            questions=calibrator.questions,
+        ),
     )
 
 
@@ -103,7 +131,7 @@ def _signals(request: ResolvedRequest, outcome: Outcome) -> dict[str, GivenSigna
     the same model at hand, the likelihood of an answer's tokens tells which answer it was."""
     visible = is_visible(request, outcome.decision)
     return {
-        name: _signal(outcome.signals[name] if visible or name == request.confidence_source else WITHHELD)
+        name: _signal(outcome.signals[name] if visible or name == request.deciding_source else WITHHELD)
         for name in request.include_signals
     }
 
@@ -136,11 +164,14 @@ def _visible_event(event: parsing.Event, request: ResolvedRequest) -> Event:
 
 
 def _given(claim: Claim, request: ResolvedRequest) -> GivenClaim:
+    confidence, served = claim.confidence, request.calibration
+    if served is not None and request.granularity == "claims":
+        confidence = served.of_claim(confidence)
     return GivenClaim(
         text=claim.text,
         span=claim.span,
-        confidence=claim.confidence,
+        confidence=confidence,
         explanation=claim.explanation,
-        decision=decide_claim(claim.confidence, request.risk_threshold),
+        decision=decide_claim(confidence, request.risk_threshold),
         problems=claim.problems,
     )

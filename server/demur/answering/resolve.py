@@ -1,13 +1,17 @@
 """Request parameters -> resolved request: defaults filled in, limits applied, contradictions found before any work."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
-from demur.answering.confidence import SOURCES, ScoringServices
+from demur.answering.confidence import CALIBRATED, SOURCES, ScoringServices
 from demur.answering.confidence.plan import Wanted, wanted
 from demur.answering.errors import InvalidRequest, NotAllowed, UnknownModel
 from demur.answering.params import RequestParams, UnresolvedRequest
 from demur.answering.settling import Forced, constraint_of
 from demur.answering.source_choice import check_availability, chosen_selection, chosen_source
+from demur.calibration.file import Guarantee
+from demur.calibration.matching import ServedCalibrator
 from demur.core.answer_span import OutputForm
 from demur.core.answers import Aggregation, Granularity
 from demur.core.contracts import CONTRACTS, Contract
@@ -22,6 +26,8 @@ from demur.settings import Settings
 class ResolvedRequest:
     """One request with every parameter definite. `messages` end with the user's; `field` is what they came in as.
 
+    `confidence_source` is what samples vote with and claims are aggregated by; where a `calibration` fits, that decides
+    instead, at the threshold of its `guarantee` if one was asked for. `notice` says why none fits.
     With `settles` each sample is written freely, and its last lines are forced where they cannot be read.
     """
 
@@ -46,6 +52,15 @@ class ResolvedRequest:
     include_raw: bool
     include_token_values: bool
     include_signals: tuple[str, ...]
+    calibration: ServedCalibrator | None = None
+    guarantee: Guarantee | None = None
+    notice: str | None = None
+    conditions: Mapping[str, Any] | None = None
+
+    @property
+    def deciding_source(self) -> str:
+        """What the confidence that is compared with the threshold comes from."""
+        return self.confidence_source if self.calibration is None else CALIBRATED
 
     @property
     def form(self) -> OutputForm:
@@ -71,7 +86,7 @@ class ResolvedRequest:
     @property
     def abstains_early(self) -> bool:
         """Whether a single sample may be stopped once its claims so far cannot reach the threshold any more."""
-        on_claims = self.claims_decide and self.granularity == "response"
+        on_claims = self.claims_decide and self.granularity == "response" and self.calibration is None
         return on_claims and self.samples == 1 and self.stopping != "none" and not self.include_withheld
 
 

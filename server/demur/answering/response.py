@@ -76,6 +76,36 @@ class GivenSignal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrationSet:
+    """The graded answers that a promise was made from: `rows` independent ones certified it. `kind` is `split` (by
+    answers that had no part in the map), `raw` (without a map) or `cross-fit` (approximate); `questions` says in a few
+    words what was asked, null where nobody said it."""
+
+    id: str
+    rows: int
+    made: str
+    kind: Literal["split", "cross-fit", "raw"]
+    questions: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenGuarantee:
+    """At most `max_error` of the answers given at `threshold` are wrong, with probability 1 - `delta` over the choice
+    of the graded answers, for questions like those. Where `exact` is false this is an approximation and no promise.
+
+    At granularity `claims` it is about asserted claims, one drawn from each problem. `expected_coverage` is the share
+    of the graded answers that the threshold lets through.
+    """
+
+    max_error: float
+    delta: float
+    threshold: float
+    exact: bool
+    expected_coverage: float
+    calibration: CalibrationSet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SampleGroup:
     """Samples that gave the same answer. `answer` is null where it is withheld, or where the group declined.
 
@@ -188,6 +218,24 @@ class Answer:
     ] = None
     samples: SampleReport | None
     usage: Usage
+    guarantee: Annotated[
+        GivenGuarantee | None,
+        Field(exclude_if=lambda held: held is None, description="With `max_error`: what is promised, and by what."),
+    ] = None
+    notice: Annotated[
+        str | None,
+        Field(
+            exclude_if=lambda notice: notice is None,
+            description="Why the confidence is not calibrated, where the server has calibrators and none fits.",
+        ),
+    ] = None
+    conditions: Annotated[
+        dict[str, str | int | float | None] | None,
+        Field(
+            exclude_if=lambda conditions: conditions is None,
+            description="With `include_conditions`: what the answer was drawn under, by name; texts as hashes.",
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

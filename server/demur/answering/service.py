@@ -9,6 +9,7 @@ from dataclasses import replace
 from demur import prompts
 from demur.answering.active import ActiveRequest
 from demur.answering.answer_keys import AnswerKeys
+from demur.answering.calibration import with_calibrator
 from demur.answering.collector import (
     SampleCollector,
     collector_for,
@@ -28,8 +29,10 @@ from demur.answering.response import Identity, TokenValue
 from demur.answering.sampler import SampleBatch, draw
 from demur.answering.settling import Settler
 from demur.answering.signals import SignalScores
+from demur.calibration.store import CalibratorStore
 from demur.engine.base import Engine, EngineDead, EngineError, EngineOverloaded, EngineRestarting
 from demur.engine.critic import Critic, TokenTexts
+from demur.fingerprint import of_name
 from demur.grading import Grader
 from demur.manifest import Manifest
 from demur.settings import Settings
@@ -43,7 +46,8 @@ class Answerer:
     """Answers questions with one engine and one model. Knows nothing of HTTP.
 
     `grader`, when there is one, is running; it tells which formulas among the answers of a vote are equal. `critic`
-    is the one that the manifest describes. `clock` gives seconds since the epoch for the replies' `created`.
+    is the one that the manifest describes. `calibrators` are asked in their order whether they fit, `fingerprint` tells
+    the model from others. `clock` gives seconds since the epoch for the replies' `created`.
     """
 
     def __init__(
@@ -54,15 +58,23 @@ class Answerer:
         *,
         grader: Grader | None = None,
         critic: Critic | None = None,
+        calibrators: CalibratorStore | None = None,
+        fingerprint: str | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.engine = engine
         self.manifest = manifest
         self.settings = settings
+        self.fingerprint = fingerprint or of_name(manifest.name, manifest)
         self.keys = AnswerKeys(grader)
-        self._services = ScoringServices(engine, manifest, critic)
+        self._services = ScoringServices(engine, manifest, critic, calibrators or CalibratorStore())
         self._signals = SignalScores(self._services)
         self._clock = clock
+
+    @property
+    def calibrators(self) -> CalibratorStore:
+        """Those that are served, none where there are none."""
+        return self._services.calibrators
 
     @property
     def confidence_sources(self) -> tuple[str, ...]:
@@ -76,7 +88,9 @@ class Answerer:
 
         Raises InvalidRequest, NotAllowed or UnknownModel.
         """
-        return ActiveRequest(resolve(request, self.manifest, settings or self.settings, self._services), span, caller)
+        settings = settings or self.settings
+        resolved = resolve(request, self.manifest, settings, self._services)
+        return ActiveRequest(with_calibrator(resolved, request.params, settings, self._services), span, caller)
 
     async def answer(self, active: ActiveRequest, *, answer_id: str, first_sample: int = 0) -> Final:
         """The last event of `stream`."""

@@ -1,6 +1,6 @@
 """Which signal decides on a request, which are shown, and what stands against it."""
 
-from demur.answering.confidence import SOURCES, ScoringServices
+from demur.answering.confidence import CALIBRATED, SOURCES, ScoringServices
 from demur.answering.errors import InvalidRequest
 from demur.answering.params import RequestParams
 from demur.core.answers import Granularity
@@ -28,7 +28,9 @@ def chosen_source(
     """What was asked for; else the operator's, where it can decide on this request."""
     default = next(iter(SOURCES))
     name = params.confidence_source or settings.confidence_source or default
-    if name == default:
+    if name == CALIBRATED and params.confidence_source is not None and not contract.states_confidence:
+        raise InvalidRequest(f"the {contract.name} contract decides without a confidence", "confidence_source")
+    if name in (default, CALIBRATED):  # what a calibrator is made of is known once one is found
         return default
     misfit = _misfit(name, contract, granularity)
     if params.confidence_source is None:

@@ -24,6 +24,7 @@ from demur.api.errors import ApiError, error_response
 from demur.api.health import EngineHealth
 from demur.api.middleware import RequestMiddleware
 from demur.api.streams import cancel
+from demur.calibration.store import CalibratorStore
 from demur.engine.base import Engine, EngineError
 from demur.engine.critic import Critic
 from demur.grading import Grader
@@ -65,13 +66,16 @@ def create_app(
     *,
     grader: Grader | None = None,
     critic: Critic | None = None,
+    calibrators: CalibratorStore | None = None,
+    fingerprint: str | None = None,
     tracer: Tracer | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> FastAPI:
     """An app that answers with `engine` under `manifest`. The caller owns engine, grader and critic, and closes them.
 
     A running `grader` tells which formulas among the answers of a vote are equal. `critic` is the one that the
-    manifest describes.
+    manifest describes. `calibrators` are applied where they fit the request and the model, which `fingerprint` tells
+    from others; without one its name does.
 
     With a `tracer` requests and samples are recorded; who made it sends them. `clock` gives the seconds that limits
     per minute go by; it never goes back.
@@ -81,7 +85,10 @@ def create_app(
     `app.state.context.health.on_death` takes what has to happen when the engine dies.
     """
     settings = settings or Settings()
-    context = _context(Answerer(engine, manifest, settings, grader=grader, critic=critic), clock)
+    answerer = Answerer(
+        engine, manifest, settings, grader=grader, critic=critic, calibrators=calibrators, fingerprint=fingerprint
+    )
+    context = _context(answerer, clock)
     if isinstance(engine, CountsRunning):
         context.metrics.watch_engine(lambda: engine.running)
     if isinstance(engine, HasUpstreams):
@@ -135,6 +142,7 @@ async def _watching(app: FastAPI) -> AsyncGenerator[None, None]:
     watching = [
         asyncio.create_task(context.health.watch(CHECK_INTERVAL)),
         asyncio.create_task(context.auth.watch_keys()),
+        asyncio.create_task(context.answerer.calibrators.watch()),
     ]
     try:
         yield

@@ -3,15 +3,22 @@
 import difflib
 from collections.abc import Sequence
 from math import ceil
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from demur.answering import AnsweringError, RequestParams
-from demur.answering.errors import DeadlineExceeded, InvalidRequest, NotAllowed, SampleLost, UnknownModel
+from demur.answering.errors import (
+    DeadlineExceeded,
+    GuaranteeUnavailable,
+    InvalidRequest,
+    NotAllowed,
+    SampleLost,
+    UnknownModel,
+)
 from demur.engine.base import EngineDead, EngineError, EngineOverloaded, EngineRestarting, RequestRefused
 from demur.engine.critic import CriticUnavailable
 
@@ -20,12 +27,17 @@ LONGEST_PAUSE = 3600.0
 
 
 class ErrorBody(BaseModel):
-    """What went wrong. `param` names the request field at fault; `request_id` is in the server's log, too."""
+    """What went wrong. `param` names the request field at fault; `request_id` is in the server's log, too.
+
+    `smallest_max_error` comes with `guarantee_unavailable` alone: the least error rate that can be asked for, where one
+    can.
+    """
 
     type: str
     message: str
     param: str | None
     request_id: str
+    smallest_max_error: Annotated[float | None, Field(exclude_if=lambda rate: rate is None)] = None
 
 
 class ErrorReply(BaseModel):
@@ -44,6 +56,7 @@ class ApiError(Exception):
         message: str,
         param: str | None = None,
         headers: dict[str, str] | None = None,
+        smallest_max_error: float | None = None,
     ) -> None:
         super().__init__(message)
         self.status = status
@@ -51,16 +64,24 @@ class ApiError(Exception):
         self.message = message
         self.param = param
         self.headers = headers or {}
+        self.smallest_max_error = smallest_max_error
 
     def body(self, request_id: str) -> ErrorBody:
         param = None if self.param is None else _plain(self.param)
-        return ErrorBody(type=self.kind, message=_plain(self.message), param=param, request_id=request_id)
+        return ErrorBody(
+            type=self.kind,
+            message=_plain(self.message),
+            param=param,
+            request_id=request_id,
+            smallest_max_error=self.smallest_max_error,
+        )
 
 
 _ANSWERING: dict[type[AnsweringError], tuple[int, str]] = {
     InvalidRequest: (400, "invalid_request"),
     NotAllowed: (403, "permission"),
     UnknownModel: (404, "not_found"),
+    GuaranteeUnavailable: (409, "guarantee_unavailable"),
     DeadlineExceeded: (504, "timeout"),
     SampleLost: (502, "engine_error"),
 }
@@ -89,7 +110,8 @@ def as_api_error(error: Exception) -> ApiError:
             return error
         case AnsweringError():
             status, kind = _ANSWERING[type(error)]
-            return ApiError(status, kind, str(error), error.param)
+            least = error.smallest_max_error if isinstance(error, GuaranteeUnavailable) else None
+            return ApiError(status, kind, str(error), error.param, smallest_max_error=least)
         case RequestValidationError():
             return _from_validation(error)
         case HTTPException():

@@ -1,7 +1,6 @@
 """`GET /v1/models`: what is served here, as OpenAI's clients ask for it."""
 
-import hashlib
-import json
+import time
 from typing import Literal
 
 from fastapi import APIRouter, Request
@@ -11,10 +10,10 @@ from demur.answering import Answerer
 from demur.answering.errors import UnknownModel
 from demur.answering.resolve import default_threshold, trained_wording
 from demur.api.auth import KeyedRoute
+from demur.api.calibrators import CalibratorCard, cards
 from demur.api.context import Shared
 from demur.api.openapi import errors
 from demur.core.answers import Aggregation
-from demur.manifest import Manifest
 from demur.prompts import prompt_hash
 from demur.settings import Settings
 
@@ -38,7 +37,11 @@ class ModelCard(BaseModel):
     recipe: str | None = Field(description="What the model was trained with.")
     base: str | None = Field(description="What it was trained from.")
     prompts: dict[str, str] = Field(description="Hash of the prompt's wording under each contract.")
-    fingerprint: str = Field(description="Hash of the model's manifest, the metrics in it aside.")
+    fingerprint: str = Field(
+        description="Changes with configuration, tokenizer and weights (`files:`); `named:` where only the model's "
+        "name is known, as for one on another host."
+    )
+    calibrators: list[CalibratorCard] = Field(description="What confidences are calibrated by, the first that fits.")
 
 
 class Model(BaseModel):
@@ -82,12 +85,7 @@ def _describe(answerer: Answerer, settings: Settings) -> Model:
         recipe=manifest.recipe,
         base=manifest.base,
         prompts={name: prompt_hash(name, manifest.domain, trained=trained) for name in manifest.contracts},
-        fingerprint=_fingerprint(manifest),
+        fingerprint=answerer.fingerprint,
+        calibrators=cards(answerer.calibrators, time.time()),
     )
     return Model(id=manifest.name, demur=card)
-
-
-def _fingerprint(manifest: Manifest) -> str:
-    """Twelve hex digits. The metrics are left out: they are often filled in by the very evaluation that asks."""
-    told = json.dumps(manifest.model_dump(mode="json", exclude={"metrics"}), sort_keys=True)
-    return hashlib.sha256(told.encode()).hexdigest()[:12]

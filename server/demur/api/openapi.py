@@ -11,6 +11,7 @@ _ERRORS = {
     401: "No key, or one that does not open this server.",
     403: "The operator forbids what was asked for.",
     404: "No such model.",
+    409: "No error rate can be promised as `max_error` asks.",
     413: "The body is too large.",
     429: "The server is busy; try again after `retry-after` seconds.",
     500: "Something broke in the server.",

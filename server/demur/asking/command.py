@@ -19,6 +19,10 @@ def ask(
         float | None,
         typer.Option("--risk-threshold", "-t", min=0, max=1, help="Abstain below this confidence, 0 to 1."),
     ] = None,
+    max_error: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="In place of it: the share of given answers that may be wrong."),
+    ] = None,
     contract: Annotated[str | None, key_option(CONTRACTS, help="How the model states its confidence.")] = None,
     granularity: Annotated[
         Granularity | None, typer.Option(help="Decide on the whole response, or mark single claims.")
@@ -65,6 +69,7 @@ def ask(
 
     options = {
         "risk_threshold": risk_threshold,
+        "max_error": max_error,
         "contract": contract,
         "granularity": granularity,
         "confidence_source": confidence_source,

@@ -19,7 +19,7 @@ from demur_client import Answer, AsyncClient, Failure
 GIVE_UP = 10
 """Failures in a row after which the rest is not asked: the server is down, or refuses everything."""
 
-_ECHOED = ("risk_threshold", "contract", "granularity")
+_ECHOED = ("risk_threshold", "max_error", "contract", "granularity")
 
 
 def ask_file(

@@ -117,6 +117,12 @@ def _answered(line: str) -> dict[str, Any] | None:
 
 
 def _check_settings(path: Path, reply: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    held = reply.get("guarantee") or {}
+    rate, kept = wanted.get("max_error"), held.get("max_error")
+    if (rate is None) != (kept is None) or (rate is not None and kept > rate):
+        raise RowError(
+            f"{path} was answered with max_error {kept or 'none'}, not {rate or 'none'}; choose another --out"
+        )
     for name, value in wanted.items():
-        if value is not None and reply.get(name) != value:
+        if name != "max_error" and value is not None and reply.get(name) != value:
             raise RowError(f"{path} was answered with {name} {reply.get(name)}, not {value}; choose another --out")

@@ -31,7 +31,7 @@ Mode = Literal["split", "cross-fit", "raw"]
 @dataclass(frozen=True, slots=True)
 class Options:
     """How a calibrator is made. `raw` names a signal that is certified as it is, without any map; `resamples` are those
-    behind the intervals of the figures."""
+    behind the intervals of the figures. `questions` says in a few words what the graded ones were."""
 
     levels: tuple[float, ...] = LEVELS
     delta: float = DELTA
@@ -41,6 +41,7 @@ class Options:
     look: int = 0
     seed: int = 0
     resamples: int = REPLICATES
+    questions: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,7 @@ def calibrate(source: Source, options: Options, made: str, where: str = "the row
         "made": made,
         "model": source.model,
         **source.asked,
+        "questions": options.questions,
         **_described(rows, graded, judged),
         "before": {name: gap.first.as_dict() for name, gap in differences.items()},
         "after": {name: gap.second.as_dict() for name, gap in differences.items()},

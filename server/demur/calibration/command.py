@@ -3,11 +3,13 @@
 import json
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from demur.calibration.installed import check_installed
+from demur.cli_options import key_option
+from demur.core.contracts import CONTRACTS
 from demur.evaluation.commands import console, one_line_errors
 from demur.evaluation.rows import Level
 
@@ -16,14 +18,34 @@ DEFAULT_LEVELS = "0.01,0.02,0.05,0.1,0.15,0.2,0.3"
 
 def calibrate(
     graded: Annotated[
-        Path,
+        Path | None,
         typer.Argument(
             metavar="ROWS|RUN",
             help='Graded rows with "problem", "correct" and "signals" or "confidence" (JSON Lines, CSV, Parquet; "-" is'
             " standard input), or the folder of a demur evaluate run.",
         ),
-    ],
+    ] = None,
+    *,
     out: Annotated[Path, typer.Option(help="The calibrator file; its page is written beside it as .html.")],
+    ask: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="QUESTIONS",
+            help="In place of rows: ask a server these questions and grade the answers, as demur evaluate does. Run"
+            " again to go on where it stopped.",
+        ),
+    ] = None,
+    base_url: Annotated[
+        str, typer.Option(help="With --ask: the demur server.", envvar="DEMUR_BASE_URL")
+    ] = "http://127.0.0.1:8000",
+    api_key: Annotated[
+        str | None, typer.Option(help="With --ask: better set DEMUR_API_KEY.", envvar="DEMUR_API_KEY")
+    ] = None,
+    contract: Annotated[str, key_option(CONTRACTS, help="With --ask: what the model is asked to print.")] = "response",
+    include_signals: Annotated[
+        str | None,
+        typer.Option(help="With --ask: signals to calibrate on beside the stated confidence, commas between."),
+    ] = None,
     max_error: Annotated[
         str, typer.Option(help="Error rates to certify, to be named before the grades are seen.")
     ] = DEFAULT_LEVELS,
@@ -54,6 +76,12 @@ def calibrate(
         ),
     ] = 0,
     level: Annotated[Level | None, typer.Option(help="Which rows, where a file or run holds both kinds.")] = None,
+    questions: Annotated[
+        str | None,
+        typer.Option(
+            help='What the graded questions are, in a few words: "sums and stories". Named with each promise.'
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the split, the folds and the bootstrap.")] = 0,
     resamples: Annotated[int, typer.Option(min=100, help="Behind the intervals of the figures.")] = 1000,
     as_json: Annotated[bool, typer.Option("--json", help="Print the calibrator instead of tables.")] = False,
@@ -79,10 +107,15 @@ def calibrate(
         levels = levels_of(max_error)
         check_delta(delta)
         page = page_beside(out)
+        if ask is not None:
+            server = {"base_url": base_url, "api_key": api_key, "contract": contract, "signals": include_signals}
+            graded = asked(ask, graded, out, **server)
+        if graded is None:
+            raise typer.BadParameter("give graded rows, the folder of a run, or --ask QUESTIONS", param_hint="ROWS|RUN")
         typer.echo(f"reading {graded}", err=True)
         source = read_source(graded, level)
         typer.echo(f"fitting and judging maps on {len(source.rows.rows):,} rows", err=True)
-        options = Options(levels, delta, certify, raw, simultaneous, look, seed, resamples)
+        options = Options(levels, delta, certify, raw, simultaneous, look, seed, resamples, questions)
         found = make(source, options, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), str(graded))
         write(out, found.calibrator)
         write_page(page, found)
@@ -91,6 +124,15 @@ def calibrate(
     else:
         show(console(), found)
     typer.echo(f"wrote {out} and {page}", err=True)
+
+
+def asked(questions: Path, graded: Path | None, out: Path, **server: Any) -> Path:
+    """The folder of the run that answers the questions, beside the calibrator file."""
+    from demur.calibration.asking import ask_and_grade
+
+    if graded is not None:
+        raise typer.BadParameter("give rows or --ask, not both", param_hint="--ask")
+    return ask_and_grade(questions, out.with_suffix(".run"), **server)
 
 
 def levels_of(text: str) -> tuple[float, ...]:

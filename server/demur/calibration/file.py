@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn, Self
@@ -132,8 +133,8 @@ class Group(Part):
 class Calibrator(Part):
     """A calibrator: the map, what it was made from, what it may be applied to, and what it promises.
 
-    `level` says whether rows were whole answers or claims. `sampling` holds every field of the request that changes
-    what is drawn; null is the server's default.
+    `level` says whether rows were whole answers or claims, `questions` in a few words what was asked. `sampling` holds
+    every field of the request that changes what is drawn; null is the server's default.
     """
 
     format: Literal[1]
@@ -144,6 +145,7 @@ class Calibrator(Part):
     model: Model | None
     level: Literal["response", "claims"]
     contract: Annotated[str, KeyOf(CONTRACTS)] | None
+    questions: Line | None = None
     prompt: Line | None
     granularity: Granularity | None
     aggregation: Aggregation | None
@@ -220,11 +222,16 @@ def digest_of(content: Mapping[str, Any]) -> str:
 
 
 def write(path: Path, calibrator: Calibrator) -> None:
-    """Write a calibrator. Raises CalibratorFileError."""
+    """Write a calibrator in one step, so that a server which follows the file never reads half of one.
+
+    Raises CalibratorFileError.
+    """
     text = json.dumps(calibrator.model_dump(mode="json"), indent=1, ensure_ascii=False, allow_nan=False)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text + "\n", encoding="utf-8")
+        beside = path.with_name(f".{path.name}.{os.getpid()}")
+        beside.write_text(text + "\n", encoding="utf-8")
+        beside.replace(path)
     except OSError as error:
         raise CalibratorFileError(f"cannot write {shown(path)}: {error.strerror}") from None
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from demur.calibration.errors import CalibrationError
 from demur.calibration.file import digest_of
+from demur.calibration.matching import OWN
 from demur.calibration.rows import SignalRows, check_distinct, read_signal_rows
 from demur.evaluation.grades_file import GRADED, read_graded
 from demur.evaluation.job import CLAIMS, ROWS
@@ -51,8 +52,9 @@ def read_source(place: Path, level: Level | None) -> Source:
     if not path.exists():
         raise CalibrationError(f"{shown(path)} is not there yet; go on with the run by the same demur evaluate command")
     rows = read_signal_rows(path, level, raw=plan.get("confidence_source") or "verbalized")
+    _check_raw(card, rows, place)
     check_distinct(_questions(place, rows), shown(place))
-    return Source(rows, _model(card, plan), _asked(card, plan))
+    return Source(rows, _model(card, plan), _asked(card, plan, rows.level))
 
 
 def _questions(folder: Path, rows: SignalRows) -> list[tuple[str | int, str | None]]:
@@ -66,7 +68,25 @@ def _model(card: dict[str, Any], plan: dict[str, Any]) -> dict[str, str | None]:
     return {"name": plan.get("model") or served.get("name"), "fingerprint": served.get("fingerprint")}
 
 
-def _asked(card: dict[str, Any], plan: dict[str, Any]) -> dict[str, Any]:
+def _check_raw(card: dict[str, Any], rows: SignalRows, place: Path) -> None:
+    if card.get("decided_by") == "calibrated" and all("signals" not in row.record for row in rows.rows):
+        raise CalibrationError(
+            f"{shown(place)}: the confidences of this run are calibrated already; make a run with demur evaluate"
+            " --confidence-source verbalized, or with --include-signals verbalized"
+        )
+
+
+def _asked(card: dict[str, Any], plan: dict[str, Any], level: Level) -> dict[str, Any]:
+    """What the answers were drawn under: as the server said it, else as the plan has it, which no server takes."""
+    if not isinstance(conditions := card.get("conditions"), dict):
+        return _planned(card, plan)
+    own = {name: conditions.get(name) for name in OWN}
+    if level == "claims":
+        own |= {"granularity": "claims", "aggregation": None}
+    return {**own, "sampling": {name: _value(value) for name, value in conditions.items() if name not in OWN}}
+
+
+def _planned(card: dict[str, Any], plan: dict[str, Any]) -> dict[str, Any]:
     """Everything of the plan that decides what an answer looks like. Texts in it are kept as hashes."""
     chosen = plan.get("selection") is not None
     sampling = {name: plan.get(name) for name in ("temperature", "top_p", "max_tokens", "selection")}

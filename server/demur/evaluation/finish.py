@@ -5,6 +5,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from demur.evaluation.promise import lines_of
 from demur.evaluation.report.page import write
 from demur.evaluation.report_options import ReportOptions
 from demur.evaluation.tables import scaling_table, show
@@ -21,6 +22,8 @@ def finish(folders: Sequence[Path], options: ReportOptions, console: Console, ou
         run = view(folder, missing=options.missing, baseline=against, labels=options.labels)
         console.rule(run.name)
         show(console, run.results)
+        for line in lines_of(run.promise) if run.promise is not None else ():
+            console.print(line, highlight=False, markup=False)
         if run.claims is not None:
             console.print("Single claims", style="bold")
             show(console, run.claims)

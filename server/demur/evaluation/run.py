@@ -3,6 +3,7 @@
 import time
 from collections import Counter
 from dataclasses import dataclass
+from typing import Any
 
 from demur.evaluation.asking.base import RequestId
 from demur.evaluation.asking.endpoint import Endpoint
@@ -58,10 +59,23 @@ async def evaluate(job: Job) -> Done:
         responses=len(grades.outputs),
         failures=len(failures),
         completion_tokens=sum(one.output.tokens for one in grades.outputs),
+        **drawn_under(grades.outputs),
         settled=Counter(one.output.settled for one in grades.outputs if one.output.settled is not None),
         verdicts_missing={"malformed": grades.malformed, "unanswered": grades.unanswered},
     )
     return Done(grades, failures, dropped)
+
+
+def drawn_under(graded: list[Graded]) -> dict[str, Any]:
+    """What decided on the answers, and the conditions that they were all drawn under; None where these differ, and so
+    no calibrator can be matched by them, or where the server does not say."""
+    told = [one.output.conditions for one in graded]
+    same = bool(told) and all(each == told[0] for each in told)
+    sources = {one.output.source for one in graded}
+    return {
+        "conditions": dict(told[0]) if same and told[0] is not None else None,
+        "decided_by": sources.pop() if len(sources) == 1 else None,
+    }
 
 
 def rows_of(config: RunConfig, graded: list[Graded]) -> list[Row]:

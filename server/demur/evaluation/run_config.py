@@ -61,6 +61,11 @@ class RunConfig:
         option(ASKING, "Which of the server's signals decides: verbalized, critic, answer_logprob, p_true, ..."),
         SENT_TO_DEMUR,
     ] = None
+    max_error: Annotated[
+        float | None,
+        option(ASKING, "Let the server keep this error rate; what came of it is reported.", min=0, max=1),
+        SENT_TO_DEMUR,
+    ] = None
     include_signals: Annotated[
         str | None,
         option(ASKING, "Signals to keep in the rows, commas between: verbalized,answer_logprob,p_true."),

@@ -21,6 +21,7 @@ def _contradictions(config: RunConfig, grader: GraderName) -> dict[str, bool]:
     contract, source = CONTRACTS[config.contract], config.confidence_source
     chat, claims, unstated = config.api == "chat", contract.has_claims, not contract.states_confidence
     whole, judged = source not in (None, "verbalized"), config.judge_model is not None
+    promised = config.max_error is not None
     return {
         "--model is needed with --api chat": chat and config.model is None,
         f"--confidence-source {source} needs --api answers: a bare chat host has no {source}": chat and whole,
@@ -36,6 +37,11 @@ def _contradictions(config: RunConfig, grader: GraderName) -> dict[str, bool]:
         ),
         f"--confidence-source {source} does not fit --contract {contract.name}: there is no confidence to replace": (
             whole and unstated
+        ),
+        "--max-error needs --api answers: a bare chat host keeps no error rate": chat and promised,
+        f"--max-error does not fit --contract {contract.name}: it decides without a confidence": promised and unstated,
+        f"--max-error is kept by calibrated confidences: leave out --confidence-source {source}": (
+            promised and source not in (None, "calibrated")
         ),
         "--granularity claims needs --contract claims": config.granularity == "claims" and not claims,
         "--aggregation needs --contract claims": config.aggregation is not None and not claims,

@@ -11,6 +11,7 @@ from demur.evaluation.grade import Graded
 from demur.evaluation.grades_file import read_graded
 from demur.evaluation.job import CLAIMS, ROWS
 from demur.evaluation.judging.labels import Agreement, agreement
+from demur.evaluation.promise import Promise, promise_of
 from demur.evaluation.results import Results, score
 from demur.evaluation.row_files import read_rows
 from demur.evaluation.rows import RowSet
@@ -22,21 +23,22 @@ METRICS_FILE = "metrics.json"
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """One run. `claims` is None unless single claims were judged, `scaling` with one sample a question; the agreements
-    need labels."""
+    """One run. `claims` is None unless single claims were judged, `promise` unless an error rate was asked for,
+    `scaling` with one sample a question; the agreements need labels."""
 
     name: str
     manifest: dict[str, Any]
     results: Results
     graded: list[Graded]
     claims: Results | None = None
+    promise: Promise | None = None
     scaling: Scaling | None = None
     agreement: Agreement | None = None
     claim_agreement: Agreement | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """For `metrics.json`."""
-        parts = {"response": self.results, "claims": self.claims, "scaling": self.scaling}
+        parts = {"response": self.results, "claims": self.claims, "scaling": self.scaling, "guarantee": self.promise}
         return {name: part.as_dict() for name, part in parts.items() if part is not None}
 
 
@@ -61,6 +63,7 @@ def view(
         graded=graded,
         claims=score(claims, missing=missing) if claims is not None else None,
         scaling=scale(graded),
+        promise=promise_of(graded, manifest["plan"].get("max_error")),
         agreement=_agreement(rows, labels, "response"),
         claim_agreement=_agreement(claims, labels, "claims"),
     )

@@ -64,6 +64,12 @@ def prepare(
     return folder
 
 
+def made_from(folder: Path) -> dict[str, Any]:
+    """What the embedded model in a folder was made from: the conversion and the hashes of its sources."""
+    made = json.loads((folder / SUMS).read_bytes())
+    return {name: value for name, value in made.items() if name != "sha256"}
+
+
 def is_intact(folder: Path, kind: Kind = "calibrated") -> bool:
     """Whether `folder` holds every file of the embedded model as it was written by this version."""
     try:

@@ -5,8 +5,9 @@ import errno
 import gc
 import signal
 import socket
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
+from pathlib import Path
 from typing import Any
 
 import uvicorn
@@ -15,6 +16,9 @@ from fastapi import FastAPI
 from demur.api.admission import Admission
 from demur.api.app import create_app
 from demur.api.context import Context
+from demur.calibration.errors import CalibratorFileError
+from demur.calibration.store import CalibratorStore
+from demur.fingerprint import of_name
 from demur.grading import Grader
 from demur.keys import ApiKeyStore, KeysError
 from demur.manifest import Manifest
@@ -121,9 +125,27 @@ async def open_app(settings: Settings, engine_args: Mapping[str, Any]) -> AsyncG
             stack.push_async_callback(loaded.critic.close)
         grader = stack.enter_context(await start_grader(settings))
         tracer = stack.enter_context(tracer_for(settings.otlp_endpoint))
-        app = create_app(loaded.engine, loaded.manifest, settings, grader=grader, critic=loaded.critic, tracer=tracer)
+        fingerprint = loaded.fingerprint or of_name(loaded.manifest.name, loaded.manifest)
+        app = create_app(
+            loaded.engine,
+            loaded.manifest,
+            settings,
+            grader=grader,
+            critic=loaded.critic,
+            calibrators=_calibrators(settings.calibrators or loaded.calibrators, fingerprint),
+            fingerprint=fingerprint,
+            tracer=tracer,
+        )
         check_confidence_source(app.state.context)
         yield app
+
+
+def _calibrators(paths: Sequence[Path], fingerprint: str) -> CalibratorStore:
+    """Raises CannotLoad, which names the file."""
+    try:
+        return CalibratorStore(paths, fingerprint)
+    except CalibratorFileError as error:
+        raise CannotLoad(f"--calibrator: {error}") from None
 
 
 def check_confidence_source(context: Context) -> None:

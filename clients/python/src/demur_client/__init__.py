@@ -11,6 +11,7 @@ from .errors import (
     AuthenticationError,
     ConnectionFailedError,
     DemurError,
+    GuaranteeUnavailableError,
     InvalidRequestError,
     NotFoundError,
     PermissionDeniedError,
@@ -34,7 +35,19 @@ from .events import (
 )
 from .request import DEFAULT_BASE_URL, Options, Question
 from .retrying import NO_RETRY, RetryPolicy
-from .values import Claim, Content, Group, Member, Message, Samples, Signal, SignalCost, Usage
+from .values import (
+    CalibrationSet,
+    Claim,
+    Content,
+    Group,
+    Guarantee,
+    Member,
+    Message,
+    Samples,
+    Signal,
+    SignalCost,
+    Usage,
+)
 from .version import __version__
 
 __all__ = [
@@ -46,6 +59,7 @@ __all__ = [
     "AsyncAnswerStream",
     "AsyncClient",
     "AuthenticationError",
+    "CalibrationSet",
     "Claim",
     "ClaimEvent",
     "Client",
@@ -56,6 +70,8 @@ __all__ = [
     "Event",
     "Failure",
     "Group",
+    "Guarantee",
+    "GuaranteeUnavailableError",
     "InvalidRequestError",
     "Member",
     "Message",

@@ -18,7 +18,8 @@ class Answer(AnswerValues):
     why; `text` is None and `claims` is empty, except where a stream shows text before the decision (one sample,
     granularity claims or a threshold of 0) and the output then holds no answer, as when it was cut off: what was
     shown stays. `withheld` holds all that was read if the caller asked with `include_withheld=True` and the operator
-    allows it. `created` is in seconds since 1970.
+    allows it. `created` is in seconds since 1970. `guarantee` says what a `max_error` was answered with, `notice` why a
+    confidence is not calibrated where the server has calibrators.
     """
 
     def at(self, risk_threshold: float) -> Answer:
@@ -37,8 +38,7 @@ class Answer(AnswerValues):
         withheld = fields["withheld"]
         if withheld and self.contract != "claims":
             withheld["claims"] = None
-        if self.signals is None:
-            del fields["signals"]
+        fields = {name: value for name, value in fields.items() if value is not None or name not in _UNASKED}
         if self.usage.signal_tokens is None:
             del fields["usage"]["signal_tokens"]
         return {"id": self.id, "object": "answer"} | fields | {"claims": fields["claims"] if shown else None}
@@ -48,6 +48,10 @@ class Answer(AnswerValues):
 
     def _repr_html_(self) -> str:
         return notebook.html(self)
+
+
+_UNASKED = ("signals", "guarantee", "notice")
+"""Fields that a reply has only where there is something in them."""
 
 
 def _jsonable(value: Any) -> Any:

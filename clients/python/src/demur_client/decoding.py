@@ -11,7 +11,7 @@ import httpx
 from .answers import Answer
 from .errors import ReplyError
 from .failures import request_id
-from .values import Claim, Content, Group, Member, Samples, Signal, SignalCost, Usage
+from .values import CalibrationSet, Claim, Content, Group, Guarantee, Member, Samples, Signal, SignalCost, Usage
 
 T = TypeVar("T")
 _HUGE = 2**1000
@@ -106,6 +106,26 @@ def answer(fields: Fields) -> Answer:
         samples=_samples(sampled) if sampled else None,
         usage=_usage(fields.inner("usage") or Fields({})),
         signals=_signals(fields.inner("signals")),
+        guarantee=_guarantee(held) if (held := fields.inner("guarantee")) else None,
+        notice=fields.maybe("notice", str),
+    )
+
+
+def _guarantee(fields: Fields) -> Guarantee:
+    graded = fields.inner("calibration") or Fields({})
+    return Guarantee(
+        max_error=fields.get("max_error", float),
+        delta=fields.get("delta", float),
+        threshold=fields.get("threshold", float),
+        exact=fields.get("exact", bool),
+        expected_coverage=fields.get("expected_coverage", float),
+        calibration=CalibrationSet(
+            id=graded.get("id", str),
+            rows=graded.get("rows", int),
+            made=graded.get("made", str),
+            kind=graded.get("kind", str),
+            questions=graded.maybe("questions", str),
+        ),
     )
 
 

@@ -6,6 +6,7 @@ DemurError
 │   ├── AuthenticationError    401: no key, or a wrong one
 │   ├── PermissionDeniedError  403: the operator does not allow it
 │   ├── NotFoundError          404: no such model, or no such server here
+│   ├── GuaranteeUnavailableError  409: no error rate can be promised as asked; `smallest_max_error` could be
 │   ├── RateLimitError         429: `retry_after` seconds, where the server said so
 │   └── ServerError            5xx
 ├── ConnectionFailedError      no reply came: nobody listens, or the connection broke
@@ -18,6 +19,8 @@ An abstention is no error: it is an answer whose `decision` is "abstain".
 """
 
 from __future__ import annotations
+
+import json
 
 
 class DemurError(Exception):
@@ -74,6 +77,19 @@ class PermissionDeniedError(StatusError):
 
 class NotFoundError(StatusError):
     """No such model, or the address is not that of a demur server."""
+
+
+class GuaranteeUnavailableError(StatusError):
+    """No error rate can be promised as `max_error` asks: nothing certified is that small, or no calibrator fits."""
+
+    @property
+    def smallest_max_error(self) -> float | None:
+        """The least error rate that could be asked for, where there is one."""
+        try:
+            found = json.loads(self.body or "")["error"]["smallest_max_error"]
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return None
+        return float(found) if type(found) in (int, float) else None
 
 
 class RateLimitError(StatusError):

@@ -16,6 +16,7 @@ _BY_STATUS: Mapping[int, type[errors.StatusError]] = {
     401: errors.AuthenticationError,
     403: errors.PermissionDeniedError,
     404: errors.NotFoundError,
+    409: errors.GuaranteeUnavailableError,
     429: errors.RateLimitError,
 }
 _TRANSIENT = (httpx.NetworkError, httpx.ConnectTimeout, httpx.RemoteProtocolError, httpx.ProxyError)

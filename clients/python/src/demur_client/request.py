@@ -29,7 +29,9 @@ Question = Union[str, Sequence[Message]]  # noqa: UP007
 class Options(TypedDict, total=False):
     """What may be said beside the question. What is left out follows the model and the operator.
 
-    `risk_threshold` is in [0, 1]: the answer is withheld when the model is less sure than that. `contract` chooses
+    `risk_threshold` is in [0, 1]: the answer is withheld when the model is less sure than that. `max_error`, in its
+    place, is the share of given answers that may be wrong: the server chooses the threshold that keeps it, if its
+    calibrator has one (see `Answer.guarantee`). `contract` chooses
     how the model states its confidence, `granularity` whether the whole answer or each claim is decided on.
     `samples` answers are drawn and one is chosen by `selection`; `stopping` ends the sampling early with an error of
     at most `error_budget`. `timeout` is the server's limit for the request in seconds. `include_withheld` asks for
@@ -40,6 +42,7 @@ class Options(TypedDict, total=False):
     contract: Contract
     granularity: Granularity
     risk_threshold: float
+    max_error: float
     aggregation: Aggregation
     confidence_source: ConfidenceSource
     samples: int

@@ -14,6 +14,10 @@ A = TypeVar("A", bound=AnswerValues)
 def redecide(answer: A, t: float) -> A:
     """`answer` at the threshold t. See `Answer.at`."""
     t = _checked(t)
+    if answer.guarantee is not None:
+        if t == answer.risk_threshold:
+            return answer
+        answer = replace(answer, guarantee=None)  # only the thresholds that were tested keep an error rate
     if answer.confidence_source == "none":
         raise RedecideError(
             "this answer was given under the explicit_risk contract: its threshold was part of the prompt and it "

@@ -10,7 +10,7 @@ Contract = Literal["response", "claims", "explicit_risk"]
 Granularity = Literal["response", "claims"]
 Decision = Literal["answer", "abstain"]
 ClaimDecision = Literal["assert", "highlight"]
-ConfidenceSource = Literal["verbalized", "critic", "answer_logprob", "agreement", "p_true", "none"]
+ConfidenceSource = Literal["verbalized", "critic", "answer_logprob", "agreement", "p_true", "calibrated", "none"]
 Aggregation = Literal["min", "product"]
 Selection = Literal["majconf", "maxconf", "majority"]
 Stopping = Literal["none", "decided", "confident"]
@@ -125,6 +125,33 @@ class Samples:
 
 
 @dataclass(frozen=True, slots=True)
+class CalibrationSet:
+    """The graded answers that a promise was made from. `questions` says in a few words what was asked."""
+
+    id: str
+    rows: int
+    made: str
+    kind: str
+    questions: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Guarantee:
+    """What `max_error` was answered with: at most `max_error` of the answers given at `threshold` are wrong, with
+    probability 1 - `delta` over the choice of the graded answers, for questions like those.
+
+    Where `exact` is false it is an approximation and no promise.
+    """
+
+    max_error: float
+    delta: float
+    threshold: float
+    exact: bool
+    expected_coverage: float
+    calibration: CalibrationSet
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerValues:
     """What one reply of the server holds; `Answer` adds what can be done with it."""
 
@@ -148,6 +175,8 @@ class AnswerValues:
     samples: Samples | None
     usage: Usage
     signals: Mapping[str, Signal] | None = field(default=None, hash=False)
+    guarantee: Guarantee | None = None
+    notice: str | None = None
 
     def __bool__(self) -> bool:
         return self.decision == "answer"

@@ -41,16 +41,42 @@ def decision_line(answer: AnswerValues, sign: str = "?") -> str:
     `sign` is what marks a claim in doubt where the answer is shown.
     """
     remark = "" if answer.calibrated else "\nThis model is not calibrated: its confidence is only a claim."
+    remark += _promise(answer) + (f"\n{clean_line(answer.notice)}" if answer.notice else "")
     if not answer:
         return f"No answer: {reason(answer)}.{remark}"
     return f"Answer: {clean_line(answer.answer or '')}   ({_assurance(answer, sign)}){remark}"
 
 
+def _promise(answer: AnswerValues) -> str:
+    """What an error rate that was asked for comes to, on a line of its own."""
+    held = answer.guarantee
+    if held is None:
+        return ""
+    graded = held.calibration
+    like = f"for questions like its {graded.rows:,} graded ones"
+    like += f" ({clean_line(graded.questions)})" if graded.questions else ""
+    given = "asserted claims, one drawn from each problem," if answer.granularity == "claims" else "answers given so"
+    if held.exact:
+        return f"\nAt most {percent(held.max_error)} of the {given} are wrong, {_odds(held.delta)}, {like}."
+    return f"\nAbout {percent(held.max_error)} of the {given} are wrong at most, {like}: approximate, no promise."
+
+
+def _odds(delta: float) -> str:
+    """1 - delta as people say it: 9 times in 10."""
+    for tries in (10, 20, 50, 100, 1000):
+        kept = (1 - delta) * tries
+        if abs(kept - round(kept)) < 1e-9 and 0 < round(kept) < tries:
+            return f"{round(kept)} times in {tries}"
+    return f"with probability {1 - delta:g}"
+
+
 def reason(answer: AnswerValues) -> str:
     """Why an answer abstains, as half a sentence."""
-    asked = percent(answer.risk_threshold)
+    asked, why = percent(answer.risk_threshold), "was asked for"
+    if answer.guarantee is not None:
+        why = f"keeps errors within {percent(answer.guarantee.max_error)}"
     sentences = {
-        "below_threshold": f"the model is {percent(answer.confidence)} sure, and {asked} was asked for",
+        "below_threshold": f"the model is {percent(answer.confidence)} sure, and {asked} {why}",
         "confidence_missing": "the model did not say how sure it is",
         "confidence_invalid": "what the model wrote as its confidence is no probability",
         "answer_missing": "the output of the model holds none",
@@ -69,7 +95,7 @@ def _assurance(answer: AnswerValues, sign: str) -> str:
         doubts = len(answer.highlighted)
         marked = f", marked {sign}" if doubts else ""
         return f"{sure}; {doubts} of {len(answer.claims)} claims in doubt at {asked}{marked}"
-    return f"{sure}, {asked} asked for"
+    return f"{sure}, {asked} needed" if answer.guarantee else f"{sure}, {asked} asked for"
 
 
 def piece_lines(piece: str, claim: Claim | None) -> Iterator[str]:

@@ -12,12 +12,14 @@ from demur.answering.confidence.base import (
     Scores,
     ScoringServices,
 )
+from demur.answering.confidence.calibrated import CALIBRATED, Calibrated
 from demur.answering.confidence.critic import CriticScorer, CriticValue, ValueEstimates
 from demur.answering.confidence.p_true import PTrue
 from demur.answering.confidence.signal import Cost, Signal, Signals
 from demur.answering.confidence.verbalized import Verbalized
 
 __all__ = [
+    "CALIBRATED",
     "SOURCES",
     "Ballot",
     "ConfidenceSource",
@@ -40,5 +42,6 @@ SOURCES: dict[str, ConfidenceSource] = {
     "answer_logprob": AnswerLogprob(),
     "agreement": Agreement(),
     "p_true": PTrue(),
+    CALIBRATED: Calibrated(),
 }
 """By the value of `confidence_source`, the default first."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from demur.answering.confidence.signal import Signal, Signals
+from demur.calibration.store import CalibratorStore
 from demur.core.answers import Completion
 from demur.engine.base import Engine, Prompt, TokenLogprob
 from demur.engine.critic import Critic
@@ -25,6 +26,7 @@ class ScoringServices:
     engine: Engine
     manifest: Manifest
     critic: Critic | None = None
+    calibrators: CalibratorStore = field(default_factory=CalibratorStore)
 
 
 @dataclass(frozen=True, slots=True)

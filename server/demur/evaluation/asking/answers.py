@@ -1,4 +1,6 @@
-"""Our own API, `POST /v1/answers`. It is asked at t = 0, where everything is answered: thresholds come afterwards."""
+"""Our own API, `POST /v1/answers`. It is asked at t = 0, where everything is answered: thresholds come afterwards.
+
+Under `max_error` the server decides, and what it withholds is asked for as well: it is scored like everything else."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -18,15 +20,20 @@ class AnswersApi:
     request: Request
     path: str = "/v1/answers"
     withheld: bool = True
+    conditions: bool = True
 
     def body(self, ask: EvaluationRequest) -> dict[str, Any]:
         """The request. Claims are asked for at granularity "response", so that an answer comes whatever was claimed.
 
         An output without a readable answer is an abstention at every threshold: its raw text is withheld text.
         """
-        body = {"question": ask.text, "risk_threshold": ask.key.risk_threshold or 0.0, "include_raw": True}
+        body: dict[str, Any] = {"question": ask.text, "include_raw": True}
+        if "max_error" not in self.request.fields:
+            body["risk_threshold"] = ask.key.risk_threshold or 0.0
         if self.withheld:
             body["include_withheld"] = True
+        if self.conditions:
+            body["include_conditions"] = True
         contract = CONTRACTS.get(self.request.fields.get("contract", ""))
         if contract is not None and contract.has_claims:
             body["granularity"] = "response"
@@ -42,15 +49,17 @@ class AnswersApi:
             raise BadReply(f"the answer object cannot be read: {type(error).__name__} {one_line(error)}") from None
 
     def without(self, param: str | None) -> "AnswersApi | None":
-        """Withheld text can be spared: operators may forbid it."""
-        return replace(self, withheld=False) if self.withheld and param == "include_withheld" else None
+        """Withheld text can be spared, since operators may forbid it; conditions, which older servers do not know."""
+        if self.withheld and param == "include_withheld":
+            return replace(self, withheld=False)
+        return replace(self, conditions=False) if self.conditions and param == "include_conditions" else None
 
 
 def _read(body: Mapping[str, Any]) -> Output:
     confidence = _probability(body.get("confidence"))
     raw, wrote, shown = _text(body.get("raw")), _wrote(body), body.get("withheld") or body
     return Output(
-        answer=_text(body["answer"]),
+        answer=_text((shown if body.get("guarantee") else body).get("answer")),
         confidence=confidence,
         state="value" if confidence is not None else "invalid" if _invalid(body, wrote) else "missing",
         text=_text(shown.get("text")) or "",
@@ -63,6 +72,9 @@ def _read(body: Mapping[str, Any]) -> Output:
         stated=confidence if _is_stated(body) else wrote.confidence if wrote else None,
         signals=_signals(body, confidence),
         source=_text(body.get("confidence_source")) or "verbalized",
+        conditions=body.get("conditions"),
+        decision=_text(body["decision"]),
+        guarantee=body.get("guarantee"),
     )
 
 
@@ -71,12 +83,16 @@ def _is_stated(body: Mapping[str, Any]) -> bool:
 
 
 def _signals(body: Mapping[str, Any], confidence: float | None) -> dict[str, float | None] | None:
-    """Those that the reply shows, and the one that decided. Raises ValueError for one that is no probability."""
+    """Those that the reply shows, and the one that decided; a calibrator's number is made of signals and is none.
+
+    Raises ValueError for one that is no probability.
+    """
     if body.get("signals") is None:
         return None
     shown = {str(_text(name)): _probability(signal["value"]) for name, signal in body["signals"].items()}
     source = str(body.get("confidence_source"))
-    return shown if source == "none" else {source: confidence, **shown}
+    found = shown if source == "none" else {source: confidence, **shown}
+    return {name: value for name, value in found.items() if name != "calibrated"}
 
 
 def _wrote(body: Mapping[str, Any]) -> Completion | None:

@@ -28,9 +28,11 @@ class Output:
     """One reply, read. `confidence` is None unless `state` is "value".
 
     `stated` is what the model itself wrote, which is another number where another signal gives the confidence. `raw` is
-    the model's text where it is known. `settled` is how a server got last lines that the model had not written
-    readably: it "continued" the reply, or "asked" for them. `signals` are those that were asked for and the one that
-    decided, by name, each in [0, 1] or None where it is missing; `source` is the latter's.
+    the model's text where it is known. `signals` are those that were asked for and the one that decided, by name, each
+    in [0, 1] or None where it is missing; `source` is the latter's. `conditions` are what a demur server says the
+    answer was drawn under, `decision` what it decided, and `guarantee` which error rate that keeps.
+    `settled` is how a server got last lines that the model had not written readably: it "continued" the reply, or
+    "asked" for them.
     """
 
     answer: str | None
@@ -43,9 +45,12 @@ class Output:
     raw: str | None = None
     tokens: int = 0
     stated: float | None = None
-    settled: str | None = None
     signals: Mapping[str, float | None] | None = None
     source: str = "verbalized"
+    conditions: Mapping[str, Any] | None = None
+    decision: str | None = None
+    guarantee: Mapping[str, Any] | None = None
+    settled: str | None = None
 
 
 class BadReply(Exception):

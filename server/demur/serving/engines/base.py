@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from demur.engine.base import Engine
@@ -14,11 +15,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A running engine, the manifest of its model, and the critic where one is served. Whoever gets it closes it."""
+    """A running engine, the manifest of its model, and the critic where one is served. Whoever gets it closes it.
+
+    `fingerprint` tells the model from others, by its name where there is none; `calibrators` are files that come with
+    the model, for a server whose operator names no others.
+    """
 
     engine: Engine
     manifest: Manifest
     critic: LazyCritic | None = None
+    fingerprint: str | None = None
+    calibrators: tuple[Path, ...] = ()
 
 
 class EngineLoader(Protocol):

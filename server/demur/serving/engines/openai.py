@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from demur.engine.base import EngineError
+from demur.fingerprint import of_name
 from demur.manifest import Manifest, ManifestError
 from demur.serving.engines.base import Loaded
 from demur.serving.errors import CannotLoad
@@ -44,7 +45,7 @@ class OpenAILoader:
             continues=goes_on if told is None else told,
             max_model_len=served.max_model_len,
         )
-        return Loaded(engine, manifest)
+        return Loaded(engine, manifest, fingerprint=of_name(served.model, manifest))
 
 
 def _upstream(described: "UpstreamSettings", settings: "Settings") -> "Upstream":

@@ -1,5 +1,6 @@
 """`--engine vllm`: vLLM in this process, with the critic that a model may come with."""
 
+import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from demur.manifest import Manifest, ManifestError
 from demur.serving.critic import critic_for, memory_shares
 from demur.serving.engines.base import Loaded
 from demur.serving.errors import CannotLoad
+from demur.serving.model_identity import fingerprint_of, is_folder, shipped_calibrators
 
 if TYPE_CHECKING:
     from demur.settings import Settings
@@ -23,11 +25,11 @@ class VLLMLoader:
     compares_formulas = True
 
     async def load(self, settings: "Settings", arguments: Mapping[str, Any]) -> Loaded:
-        """The embedded model where the settings name none."""
+        """The embedded model where the settings name none. Its files are hashed while the engine starts."""
         model = settings.model or prepare_embedded()
         try:
             manifest = Manifest.load(model)
-            engine = await _start(model, manifest, settings, arguments)
+            engine, identity = await _start_and_identify(model, manifest, settings, arguments)
         except (EngineError, ManifestError) as error:
             raise CannotLoad(str(error)) from None
         try:
@@ -35,7 +37,7 @@ class VLLMLoader:
         except BaseException:
             await engine.close()
             raise
-        return Loaded(engine, manifest, critic)
+        return Loaded(engine, manifest, critic, identity, () if settings.model else shipped_calibrators())
 
 
 async def load_critic(
@@ -49,6 +51,24 @@ async def load_critic(
         except EngineError as error:
             raise CannotLoad(f"{error}; --critic off serves the model without it") from None
     return critic
+
+
+async def _start_and_identify(
+    model: str, manifest: Manifest, settings: "Settings", arguments: Mapping[str, Any]
+) -> tuple[Engine, str]:
+    """A folder is hashed while its engine starts; what the engine downloads, after that."""
+    embedded = settings.model is None
+
+    async def identify() -> str:
+        return await asyncio.to_thread(fingerprint_of, model, manifest, arguments, embedded=embedded)
+
+    hashing = asyncio.create_task(identify()) if is_folder(model) else None
+    engine = await _start(model, manifest, settings, arguments)
+    try:
+        return engine, await (hashing or identify())
+    except BaseException:
+        await engine.close()
+        raise
 
 
 async def _start(model: str, manifest: Manifest, settings: "Settings", arguments: Mapping[str, Any]) -> Engine:

@@ -1,0 +1,136 @@
+"""The calibrator that fits a request, and the threshold that keeps the error rate it asks for."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from demur.answering.conditions import conditions_of
+from demur.answering.confidence import CALIBRATED, SOURCES, ScoringServices
+from demur.answering.confidence.plan import wanted
+from demur.answering.errors import GuaranteeUnavailable, InvalidRequest, NotAllowed
+from demur.answering.params import RequestParams
+from demur.answering.resolve import ResolvedRequest
+from demur.calibration.file import Guarantee
+from demur.calibration.matching import ServedCalibrator
+from demur.settings import Settings
+
+
+def with_calibrator(
+    request: ResolvedRequest, params: RequestParams, settings: Settings, services: ScoringServices
+) -> ResolvedRequest:
+    """The request with the calibrator that fits it, where one is wanted, and with the threshold for its `max_error`.
+
+    Raises InvalidRequest where max_error contradicts something, and GuaranteeUnavailable where nothing can be promised.
+    """
+    _check(params, request)
+    named = params.confidence_source or settings.confidence_source
+    asks = params.max_error is not None
+    if request.contract.states_confidence and services.calibrators and (asks or named in (None, CALIBRATED)):
+        request = _fitted(request, params, settings, services)
+    if params.max_error is not None:
+        request = _promised(request, params.max_error, settings.min_risk_threshold)
+    if params.include_conditions:
+        request = replace(request, conditions=conditions_of(request, services.manifest, settings))
+    return request
+
+
+def _check(params: RequestParams, request: ResolvedRequest) -> None:
+    if params.max_error is None:
+        return
+    if params.risk_threshold is not None:
+        raise InvalidRequest("give max_error or risk_threshold, not both: one follows from the other", "max_error")
+    if not request.contract.states_confidence:
+        raise InvalidRequest(
+            f"the {request.contract.name} contract decides without a confidence, so no error rate can be promised",
+            "max_error",
+        )
+    if params.confidence_source not in (None, CALIBRATED):
+        raise InvalidRequest(
+            f"max_error is kept by calibrated confidences, not by {params.confidence_source}; leave one of them out",
+            "max_error",
+        )
+
+
+def _fitted(
+    request: ResolvedRequest, params: RequestParams, settings: Settings, services: ScoringServices
+) -> ResolvedRequest:
+    """With the first calibrator that fits, or with a notice that says why none does."""
+    level, contract = request.granularity, request.contract.name
+    candidates = [
+        one
+        for one in services.calibrators.fitting
+        if one.calibrator.level == level and one.calibrator.contract == contract
+    ]
+    misfits: list[str] = []
+    for one in candidates:
+        tried = _by_source(request, one, services)
+        why = _uncomputable(one, params, services) or one.misfit(conditions_of(tried, services.manifest, settings))
+        if why is None:
+            return replace(tried, calibration=one)
+        misfits.append(f"{one.name}: {why}")
+    other = f"no calibrator is for contract {contract} at granularity {level}"
+    return replace(request, notice=f"not calibrated: {_first(misfits) or services.calibrators.trouble or other}")
+
+
+def _by_source(request: ResolvedRequest, one: ServedCalibrator, services: ScoringServices) -> ResolvedRequest:
+    """The request as the graded ones were asked: chosen and aggregated by the same source. The calibrator's signals are
+    computed as well; one that is missing does not end the request, since the map knows what to do without it."""
+    if one.source not in SOURCES:
+        return request
+    needs = wanted(one.source, [*request.include_signals, *_served(one.calibrator.signals)], SOURCES, services)
+    selection = SOURCES[one.source].needs(services).selection or request.selection
+    sampling = replace(request.sampling, logprobs=0 if needs.logprobs else None)
+    return replace(request, confidence_source=one.source, signals=needs, selection=selection, sampling=sampling)
+
+
+def _served(signals: Sequence[str]) -> list[str]:
+    return [name for name in signals if name in SOURCES]
+
+
+def _uncomputable(one: ServedCalibrator, params: RequestParams, services: ScoringServices) -> str | None:
+    """Why this server cannot compute what a calibrator takes for this request; None where it can."""
+    for name in {one.source, *one.calibrator.signals}:
+        if name not in SOURCES or name == CALIBRATED:
+            return f"it takes the signal {name}, which this server does not have"
+        why = SOURCES[name].unavailable(services) or SOURCES[name].refusal(params, services)
+        if why is None and one.calibrator.level == "claims" and not SOURCES[name].per_claim:
+            why = "single claims have none"
+        if why is not None:
+            return f"it takes the signal {name}: {why}"
+    return None
+
+
+def _promised(request: ResolvedRequest, max_error: float, least_threshold: float) -> ResolvedRequest:
+    """With the greatest certified level not above `max_error` whose threshold this caller may ask with."""
+    one = request.calibration
+    if one is None:
+        raise GuaranteeUnavailable(request.notice or "no calibrator is loaded, so no error rate can be promised")
+    levels = one.guarantees(max_error)
+    if not levels:
+        raise GuaranteeUnavailable(_unpromised(one, max_error), one.smallest_level)
+    allowed = one.guarantees(max_error, least_threshold)
+    if not allowed:
+        raise NotAllowed(
+            f"you may ask with a risk_threshold of {least_threshold:g} or more, and {_level(levels[-1])} is kept by"
+            f" {levels[-1].threshold:g}",
+            "max_error",
+        )
+    guarantee = allowed[-1]
+    return replace(request, guarantee=guarantee, risk_threshold=guarantee.threshold or 0.0)
+
+
+def _unpromised(one: ServedCalibrator, max_error: float) -> str:
+    """Why a level has no threshold, and what could be asked instead."""
+    tried = [g for g in one.calibrator.guarantees if g.max_error <= max_error]
+    why = f": {tried[-1].reason}" if tried and tried[-1].reason else ""
+    rows = f"the {one.calibrator.certification.rows:,} graded answers behind this server"
+    if one.smallest_level is None:
+        return f"{rows} carry no promise{why}; more graded answers or better signals may"
+    return f"{rows} do not carry max_error {max_error:g}{why}; ask for {one.smallest_level:g} or more"
+
+
+def _level(guarantee: Guarantee) -> str:
+    return f"max_error {guarantee.max_error:g}"
+
+
+def _first(reasons: Sequence[str]) -> str | None:
+    return next(iter(reasons), None)

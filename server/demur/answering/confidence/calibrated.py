@@ -1,0 +1,33 @@
+"""P(correct) by a calibrator: a map from other signals, fitted on graded answers of the operator's own."""
+
+from typing import TYPE_CHECKING
+
+from demur.answering.confidence.base import Needs, Scorer, ScoringServices
+
+if TYPE_CHECKING:
+    from demur.answering.params import RequestParams
+
+CALIBRATED = "calibrated"
+
+
+class Calibrated:
+    """Decides wherever a calibrator fits the request, unless another source is named.
+
+    Which one fits, and with it what it is computed from, is known once the whole request is: see
+    `demur.answering.calibration`. A request that none fits is decided on by what the model states, with a notice.
+    """
+
+    per_claim = True
+    votes = False
+
+    def needs(self, services: ScoringServices) -> Needs:
+        return Needs()
+
+    def unavailable(self, services: ScoringServices) -> str | None:
+        return None if services.calibrators else "no calibrator is loaded: demur serve --calibrator FILE"
+
+    def refusal(self, params: "RequestParams", services: ScoringServices) -> str | None:
+        return None
+
+    def scorer(self, services: ScoringServices) -> Scorer | None:
+        return None

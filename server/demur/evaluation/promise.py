@@ -1,0 +1,105 @@
+"""What came of a promised error rate: answered, wrong and their exact intervals, beside what was asked."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from demur.evaluation.grade import Graded
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A share of independent questions with its exact 95 % interval (Clopper-Pearson); None of nothing."""
+
+    value: float | None
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, count: int, total: int) -> "Share":
+        from demur.core.calibration.binomial import upper_bound
+
+        half = (1 - CONFIDENCE) / 2
+        high, low = upper_bound(count, total, half), 1 - upper_bound(total - count, total, half)
+        return cls(count / total if total else None, float(low), float(high))
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """One run under `asked`, a max_error. `max_error` is the level that served it, which may be smaller.
+
+    `questions` counts one answer each, `answered` those that were given, `wrong` the wrong ones of these; `ungraded`
+    were given and nobody could grade them. `exact` is false where the server only approximates.
+    """
+
+    asked: float
+    max_error: float
+    delta: float
+    exact: bool
+    calibrator: str
+    questions: int
+    answered: int
+    wrong: int
+    ungraded: int
+    error: Share
+    coverage: Share
+
+    def as_dict(self) -> dict[str, Any]:
+        """For `metrics.json`."""
+        return asdict(self)
+
+    @property
+    def verdict(self) -> str:
+        """What the run says of the promise, which is about many runs."""
+        if self.error.low > self.max_error:
+            return "not kept here: these questions may differ from the graded ones"
+        return "kept here" if self.error.high <= self.max_error else "in keeping with it; more questions would tell"
+
+
+def promise_of(graded: Sequence[Graded], asked: float | None) -> Promise | None:
+    """What a run under a max_error came to; None for any other. Of several samples of a question the first counts,
+    because intervals need independent answers."""
+    held = next((one.output.guarantee for one in graded if one.output.guarantee is not None), None)
+    if asked is None or held is None:
+        return None
+    firsts = [one for one in graded if one.key.sample == 0]
+    given = [one for one in firsts if one.output.decision == "answer"]
+    judged = [one for one in given if one.verdict.correct is not None]
+    wrong = sum(one.verdict.correct is False for one in judged)
+    return Promise(
+        asked=asked,
+        max_error=held["max_error"],
+        delta=held["delta"],
+        exact=held["exact"],
+        calibrator=_id(held),
+        questions=len(firsts),
+        answered=len(given),
+        wrong=wrong,
+        ungraded=len(given) - len(judged),
+        error=Share.of(wrong, len(judged)),
+        coverage=Share.of(len(given), len(firsts)),
+    )
+
+
+def _id(held: Mapping[str, Any]) -> str:
+    return str(held["calibration"]["id"])
+
+
+def lines_of(promise: Promise) -> list[str]:
+    """The same in sentences."""
+    level = "" if promise.max_error == promise.asked else f", served by {promise.max_error:g}"
+    kind = "" if promise.exact else " (approximate, no promise)"
+    lines = [
+        f"Asked for max_error {promise.asked:g}{level}{kind}, by {promise.calibrator}.",
+        f"Answered {promise.answered:,} of {promise.questions:,} questions: {_percent(promise.coverage)}.",
+        f"Wrong {promise.wrong:,} of them: {_percent(promise.error)}; {promise.verdict}.",
+    ]
+    return [*lines, f"{promise.ungraded:,} given answers could not be graded."] if promise.ungraded else lines
+
+
+def _percent(share: Share) -> str:
+    if share.value is None:
+        return "none"
+    return f"{100 * share.value:.1f} % ({100 * share.low:.1f} to {100 * share.high:.1f})"
