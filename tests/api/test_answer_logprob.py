@@ -1,8 +1,11 @@
 """The likelihood of the answer's own tokens, whatever the tokens and the pieces they come in."""
 
+from itertools import pairwise
 from math import exp, log
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from demur.answering.confidence.answer_logprob import likelihood, tokens_within
 from demur.engine.base import TokenLogprob
@@ -113,6 +116,19 @@ def test_every_way_to_cut_the_text_into_tokens(pieces, wanted) -> None:
     span = TEXT.index("Z"), TEXT.index("東") + 1
     written = tokens(*pieces)
     assert tokens_within(TEXT, span, written) == [written[i] for i in wanted]
+
+
+@given(st.text(max_size=20), st.text(min_size=1, max_size=8), st.text(max_size=20), st.data())
+def test_every_split_into_tokens_finds_those_that_wrote_a_part_of_the_answer(before, answer, after, data) -> None:
+    text = before + answer + after
+    written = text.encode(errors="surrogatepass")
+    cuts = sorted(data.draw(st.sets(st.integers(0, len(written)))) | {0, len(written)})
+    pieces = [written[a:b] for a, b in pairwise(cuts)]
+    start = len(before.encode(errors="surrogatepass"))
+    end = start + len(answer.encode(errors="surrogatepass"))
+    expected = [piece for piece, (a, b) in zip(pieces, pairwise(cuts), strict=True) if a < end and b > start]
+    span = len(before), len(before) + len(answer)
+    assert [token.text for token in tokens_within(text, span, tokens(*pieces))] == expected
 
 
 @pytest.mark.parametrize("pieces", [[b"Antwort: "], ["Antwort: Zurich 東".encode()], [b""], []])

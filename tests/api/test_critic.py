@@ -226,12 +226,12 @@ def test_without_a_critic_it_is_a_mistake_of_the_caller(make, fields) -> None:
             assert response.json()["error"]["param"] == next(iter(fields))
         assert not server.engine.drawn
         card = server.call("GET", "/v1/models").json()["data"][0]["demur"]
-        assert card["confidence_sources"] == ["verbalized"]
+        assert "critic" not in card["confidence_sources"]
 
 
 def test_the_model_list_says_that_there_is_a_critic(build) -> None:
     card = build(RESPONSE).call("GET", "/v1/models").json()["data"][0]["demur"]
-    assert card["confidence_sources"] == ["verbalized", "critic"]
+    assert card["confidence_sources"][:2] == ["verbalized", "critic"]
 
 
 @pytest.mark.parametrize("stream", [False, True])

@@ -144,7 +144,7 @@ def test_models(make) -> None:
         "calibrated": True,
         "contracts": ["claims"],
         "aggregation": "product",
-        "confidence_sources": ["verbalized"],
+        "confidence_sources": ["verbalized", "answer_logprob", "agreement", "p_true"],
         "max_model_len": 4096,
         "risk_threshold": 0.5,
         "min_risk_threshold": 0.0,

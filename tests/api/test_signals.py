@@ -1,11 +1,16 @@
 """Signals: several raw numbers about one answer, each there or missing with the reason, never more than may be told."""
 
+import asyncio
+
 import pytest
 
 from demur.engine.base import EngineError
 from demur.engine.critic import CriticUnavailable
 from demur.engine.scripted import ScriptedEngine
 from demur.engine.scripted_critic import ScriptedCritic
+from demur.serving.errors import CannotLoad
+from demur.serving.server import open_app
+from demur.settings import Settings
 
 SURE = "reason\nAnswer: 7\nConfidence: 0.9"
 
@@ -108,3 +113,16 @@ def test_names_are_checked(build, named) -> None:
     response = build(SURE).ask(include_signals=named)
     assert response.status_code == 400
     assert response.json()["error"]["param"].startswith("include_signals")
+
+
+def test_a_server_does_not_start_that_could_not_decide() -> None:
+    async def start() -> None:
+        async with open_app(Settings(engine="scripted", confidence_source="critic"), {}):
+            pass
+
+    with pytest.raises(
+        CannotLoad, match=r"--confidence-source critic is not served .* it has verbalized, answer_logprob"
+    ):
+        asyncio.run(start())
+    with pytest.raises(ValueError, match="'oracle' is not one of 'verbalized', 'critic'"):
+        Settings(confidence_source="oracle")

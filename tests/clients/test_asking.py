@@ -133,6 +133,16 @@ def test_options_reach_the_server(command: Command, replay: tuple[Replay, str]) 
     assert replay[0].asked[-1] == {"question": "response-answer", "stream": True}
 
 
+def test_signals_are_asked_for_and_printed(command: Command, replay: tuple[Replay, str]) -> None:
+    options = "--signal verbalized --signal critic --confidence-source verbalized"
+    result = command("response-signals", *options.split())
+    assert replay[0].asked[-1]["include_signals"] == ["verbalized", "critic"]
+    assert replay[0].asked[-1]["confidence_source"] == "verbalized"
+    assert result.stdout.endswith(
+        "verbalized: 93%\ncritic: missing: no critic is served with this model; use 'verbalized'\n"
+    )
+
+
 def test_json_is_the_reply(command: Command) -> None:
     given, abstained = command("response-answer", "--json"), command("response-below-threshold", "--json")
     assert (given.exit_code, abstained.exit_code) == (0, 3)

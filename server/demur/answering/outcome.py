@@ -39,8 +39,9 @@ class VoteOutcome:
 class Candidate:
     """What the samples of one request came to, before its signals are complete: the chosen one's completion.
 
-    `as_read` is what that sample itself says; `completion` carries the confidence of its group. `raw` is the output it
-    was read from, `token_ids` are its own, and `ending` how it ended. `scores` are the signals that are known by now.
+    `as_read` is what that sample itself says, without an answer where none was chosen; `completion` carries the
+    confidence of its group. `raw` is the output it was read from, `token_ids` are its own, and `ending` how it ended.
+    `scores` are the signals that are known by now.
     """
 
     sample: SampleReader
@@ -53,7 +54,7 @@ class Candidate:
 
     @property
     def as_read(self) -> Completion:
-        return self.sample.as_read
+        return replace(self.sample.as_read, answer=self.completion.answer)
 
     @property
     def raw(self) -> str:

@@ -27,6 +27,12 @@ def ask(
     granularity: Annotated[
         Granularity | None, typer.Option(help="Decide on the whole response, or mark single claims.")
     ] = None,
+    confidence_source: Annotated[
+        str | None, typer.Option(metavar="SIGNAL", help="What decides: verbalized, p_true, ...; see GET /v1/models.")
+    ] = None,
+    signal: Annotated[
+        list[str] | None, typer.Option(metavar="SIGNAL", help="Show this one beside the confidence; may be repeated.")
+    ] = None,
     samples: Annotated[int | None, typer.Option(min=1, help="Draw several answers and choose one.")] = None,
     max_tokens: Annotated[int | None, typer.Option(min=1, help="Longest output, in tokens.")] = None,
     withheld: Annotated[bool, typer.Option("--withheld", help="Show what was withheld, if the server may.")] = False,
@@ -66,6 +72,8 @@ def ask(
         "max_error": max_error,
         "contract": contract,
         "granularity": granularity,
+        "confidence_source": confidence_source,
+        "include_signals": signal or None,
         "samples": samples,
         "max_tokens": max_tokens,
         "include_withheld": withheld or None,

@@ -4,6 +4,7 @@ What is printed stays; in a terminal a few live lines below it show what is stil
 of everything that could drive the terminal.
 """
 
+from collections.abc import Iterator
 from types import TracebackType
 
 from rich.console import Console, Group
@@ -24,7 +25,7 @@ from demur_client import (
     Transcript,
 )
 from demur_client.untrusted import clean, clean_line
-from demur_client.wording import decision_line, piece_lines, segments
+from demur_client.wording import decision_line, percent, piece_lines, segments
 
 TINTS = (
     (0.9, "green", "90% or more"),
@@ -107,6 +108,8 @@ class Screen:
         if answer.text:
             self._console.print()
         self._console.print(Text(decision_line(answer), style="bold"))
+        for line in signal_lines(answer):
+            self._console.print(Text(line))
         if answer.claims and _colourful(self._console):
             self._console.print(legend())
         if answer.withheld is not None:
@@ -121,6 +124,13 @@ class Screen:
             if at >= start:
                 self._print_piece(piece, claim)
             at += len(piece)
+
+
+def signal_lines(answer: Answer) -> Iterator[str]:
+    """Each signal that was asked for, or why it is missing."""
+    for name, signal in (answer.signals or {}).items():
+        said = percent(signal.value) if signal.value is not None else f"missing: {signal.missing}"
+        yield clean_line(f"{name}: {said}")
 
 
 def legend() -> Text:

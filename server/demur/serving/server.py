@@ -137,7 +137,7 @@ async def open_app(settings: Settings, engine_args: Mapping[str, Any]) -> AsyncG
         tracer = stack.enter_context(tracer_for(settings.otlp_endpoint))
         fingerprint = loaded.fingerprint or of_name(loaded.manifest.name, loaded.manifest)
         feedback = stack.enter_context(keeping(settings, loaded.manifest, fingerprint))
-        yield create_app(
+        app = create_app(
             loaded.engine,
             loaded.manifest,
             settings,
@@ -148,6 +148,8 @@ async def open_app(settings: Settings, engine_args: Mapping[str, Any]) -> AsyncG
             tracer=tracer,
             feedback=feedback,
         )
+        check_confidence_source(app.state.context)
+        yield app
 
 
 def _calibrators(paths: Sequence[Path], fingerprint: str) -> CalibratorStore:
@@ -179,6 +181,14 @@ def keeping(settings: Settings, manifest: Manifest, fingerprint: str) -> Iterato
         except StoreUnusable as error:
             raise CannotLoad(str(error)) from None
         yield feedback
+
+
+def check_confidence_source(context: Context) -> None:
+    """Raises CannotLoad for a signal that is to decide by default and that this model does not have."""
+    answerer = context.answerer
+    name, has = answerer.settings.confidence_source, answerer.confidence_sources
+    if name is not None and name not in has:
+        raise CannotLoad(f"--confidence-source {name} is not served with this model; it has {', '.join(has)}")
 
 
 async def start_grader(settings: Settings) -> AbstractContextManager[Grader | None]:

@@ -36,7 +36,19 @@ from .events import (
 from .feedback import Feedback
 from .request import DEFAULT_BASE_URL, Options, Question
 from .retrying import NO_RETRY, RetryPolicy
-from .values import CalibrationSet, Claim, Content, Group, Guarantee, Member, Message, Samples, Usage
+from .values import (
+    CalibrationSet,
+    Claim,
+    Content,
+    Group,
+    Guarantee,
+    Member,
+    Message,
+    Samples,
+    Signal,
+    SignalCost,
+    Usage,
+)
 from .version import __version__
 
 __all__ = [
@@ -79,6 +91,8 @@ __all__ = [
     "SampleEvent",
     "Samples",
     "ServerError",
+    "Signal",
+    "SignalCost",
     "StatusError",
     "StreamError",
     "Transcript",

@@ -59,6 +59,8 @@ class Answer(AnswerValues):
         withheld = fields["withheld"]
         if withheld and self.contract != "claims":
             withheld["claims"] = None
+        if self.usage.signal_tokens is None:
+            del fields["usage"]["signal_tokens"]
         fields = {name: value for name, value in fields.items() if value is not None or name not in _UNASKED}
         return {"id": self.id, "object": "answer"} | fields | {"claims": fields["claims"] if shown else None}
 
@@ -75,7 +77,7 @@ def bound(answer: Answer, feedback: Callable[..., Feedback] | None) -> Answer:
     return answer
 
 
-_UNASKED = ("guarantee", "notice")
+_UNASKED = ("signals", "guarantee", "notice")
 """Fields that a reply has only where there is something in them."""
 
 

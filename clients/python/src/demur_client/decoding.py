@@ -11,7 +11,7 @@ import httpx
 from .answers import Answer
 from .errors import ReplyError
 from .failures import request_id
-from .values import CalibrationSet, Claim, Content, Group, Guarantee, Member, Samples, Usage
+from .values import CalibrationSet, Claim, Content, Group, Guarantee, Member, Samples, Signal, SignalCost, Usage
 
 T = TypeVar("T")
 _HUGE = 2**1000
@@ -48,6 +48,11 @@ class Fields:
         """An object inside this one, None where it is absent or null."""
         value = self._values.get(name)
         return None if value is None else Fields(value, self._at(name))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the object holds."""
+        return tuple(self._values)
 
     def each(self, name: str) -> list[Fields]:
         """The objects in a list; [] where it is absent or null."""
@@ -100,6 +105,7 @@ def answer(fields: Fields) -> Answer:
         raw=fields.maybe("raw", str),
         samples=_samples(sampled) if sampled else None,
         usage=_usage(fields.inner("usage") or Fields({})),
+        signals=_signals(fields.inner("signals")),
         guarantee=_guarantee(held) if (held := fields.inner("guarantee")) else None,
         notice=fields.maybe("notice", str),
     )
@@ -138,6 +144,25 @@ def claim(fields: Fields) -> Claim:
     )
 
 
+def _signals(fields: Fields | None) -> dict[str, Signal] | None:
+    return None if fields is None else {name: _signal(fields.inner(name) or Fields({})) for name in fields.names}
+
+
+def _signal(fields: Fields) -> Signal:
+    cost = fields.inner("cost")
+    return Signal(fields.maybe("value", float), fields.maybe("missing", str), _cost(cost) if cost else None)
+
+
+def _cost(fields: Fields) -> SignalCost:
+    return SignalCost(
+        calls=fields.get("calls", int),
+        prompt_tokens=fields.maybe("prompt_tokens", int),
+        cached_tokens=fields.maybe("cached_tokens", int),
+        completion_tokens=fields.maybe("completion_tokens", int),
+        milliseconds=fields.get("milliseconds", float),
+    )
+
+
 def _content(fields: Fields) -> Content:
     claims = tuple(claim(each) for each in fields.each("claims"))
     return Content(fields.maybe("answer", str), fields.maybe("text", str), claims)
@@ -149,6 +174,7 @@ def _usage(fields: Fields) -> Usage:
         completion_tokens=fields.maybe("completion_tokens", int),
         samples_drawn=fields.maybe("samples_drawn", int) or 1,
         samples_aborted=fields.maybe("samples_aborted", int) or 0,
+        signal_tokens=fields.maybe("signal_tokens", int),
     )
 
 

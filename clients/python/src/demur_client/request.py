@@ -35,7 +35,7 @@ class Options(TypedDict, total=False):
     how the model states its confidence, `granularity` whether the whole answer or each claim is decided on.
     `samples` answers are drawn and one is chosen by `selection`; `stopping` ends the sampling early with an error of
     at most `error_budget`. `timeout` is the server's limit for the request in seconds. `include_withheld` asks for
-    the text of an abstention, which the operator may forbid.
+    the text of an abstention, which the operator may forbid; `include_signals` names the signals to be shown.
     """
 
     model: str
@@ -57,6 +57,7 @@ class Options(TypedDict, total=False):
     include_withheld: bool
     include_raw: bool
     include_token_values: bool
+    include_signals: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal, TypedDict
 
 Contract = Literal["response", "claims", "explicit_risk"]
@@ -62,6 +63,30 @@ class Usage:
     completion_tokens: int | None
     samples_drawn: int
     samples_aborted: int
+    signal_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SignalCost:
+    """What one signal took beside the samples: further calls, their tokens, and milliseconds; None where not counted.
+
+    `cached_tokens` of the `prompt_tokens` were not computed again.
+    """
+
+    calls: int
+    prompt_tokens: int | None
+    cached_tokens: int | None
+    completion_tokens: int | None
+    milliseconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """A raw number in [0, 1] about an answer. `value` is None where it is missing, and `missing` then says why."""
+
+    value: float | None
+    missing: str | None = None
+    cost: SignalCost | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +180,7 @@ class AnswerValues(Sent):
     raw: str | None
     samples: Samples | None
     usage: Usage
+    signals: Mapping[str, Signal] | None = field(default=None, hash=False)
     guarantee: Guarantee | None = None
     notice: str | None = None
 
