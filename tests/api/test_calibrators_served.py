@@ -197,7 +197,7 @@ def test_a_request_that_differs_gets_the_raw_number_a_notice_and_no_promise(serv
     found = server.call("POST", PATHS[0], json=body).json()
     assert found["confidence_source"] == "verbalized"
     assert found["calibrated"] is True  # as the model was trained
-    assert found["notice"].startswith("not calibrated: ")
+    assert found["notice"].startswith("no calibrator was applied: ")
     refused = server.call("POST", PATHS[0], json=body | {"max_error": 0.2})
     assert (refused.status_code, refused.json()["error"]["type"]) == (409, "guarantee_unavailable")
     assert refused.json()["error"]["message"] == found["notice"]
@@ -211,7 +211,7 @@ def test_a_notice_names_the_field_and_both_values(served) -> None:
 def test_an_uncalibrated_model_is_called_calibrated_only_where_one_was_applied(served, make, tmp_path) -> None:
     path = file(tmp_path / "c.json", served.conditions())
     plain = Manifest(name="demur-test", contracts=("response",))
-    forced_never = Settings(force_contract="never")
+    forced_never = Settings(force_contract="never", prompt_wording="trained")
     store = CalibratorStore([path], FINGERPRINT)
     built = make(ScriptedEngine(SCRIPT))
     server = type(built)(

@@ -71,6 +71,7 @@ def test_evaluate_calibrate_serve_and_ask(demur, questions, tmp_path) -> None:
     assert promise["error"]["value"] == promise["wrong"] / answered
     assert promise["error"]["low"] < promise["error"]["value"] < promise["error"]["high"]
     assert f"Answered {answered} of 400 questions" in asked.output
+    assert f"Answered {answered} of 400 questions" in (again / "report.html").read_text()
     twice = demur("calibrate", again, "--out", tmp_path / "twice.json", "--resamples", 100)
     assert twice.exit_code == 1
     assert "calibrated already" in twice.stderr

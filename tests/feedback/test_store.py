@@ -108,6 +108,19 @@ def test_a_write_that_fails_is_tried_again_in_order() -> None:
     assert [row["id"] for row in written] == [0, 1, 2, 3]
 
 
+def test_a_writer_that_is_never_idle_tidies_up_all_the_same() -> None:
+    now, tidied = [0.0], threading.Event()
+    writer = Writer(lambda rows: None, 10, lambda row: None, tidied.set, every=100.0, clock=lambda: now[0])
+    writer.start()
+    writer.put({"id": 1})
+    assert writer.flush(10)
+    assert not tidied.is_set()
+    now[0] = 101.0
+    writer.put({"id": 2})
+    assert tidied.wait(10)
+    writer.close()
+
+
 def test_a_server_on_its_way_out_writes_what_waits(keep, database) -> None:
     server = keep(SURE)
     asked = {server.ask(f"{i} eggs?")["id"] for i in range(5)}

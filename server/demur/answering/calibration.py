@@ -66,7 +66,9 @@ def _fitted(request: ResolvedRequest, params: RequestParams, services: ScoringSe
             return replace(tried, calibration=one)
         misfits.append(f"{one.name}: {why}")
     other = f"no calibrator is for contract {contract} at granularity {level}"
-    return replace(request, notice=f"not calibrated: {_first(misfits) or services.calibrators.trouble or other}")
+    return replace(
+        request, notice=f"no calibrator was applied: {_first(misfits) or services.calibrators.trouble or other}"
+    )
 
 
 def _by_source(request: ResolvedRequest, one: ServedCalibrator, services: ScoringServices) -> ResolvedRequest:

@@ -249,7 +249,7 @@ class Answer:
         str | None,
         Field(
             exclude_if=lambda notice: notice is None,
-            description="Why the confidence is not calibrated, where the server has calibrators and none fits.",
+            description="Why no calibrator was applied, where the server has some.",
         ),
     ] = None
     conditions: Annotated[

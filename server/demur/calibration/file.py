@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn, Self
@@ -221,11 +222,16 @@ def digest_of(content: Mapping[str, Any]) -> str:
 
 
 def write(path: Path, calibrator: Calibrator) -> None:
-    """Write a calibrator. Raises CalibratorFileError."""
+    """Write a calibrator in one step, so that a server which follows the file never reads half of one.
+
+    Raises CalibratorFileError.
+    """
     text = json.dumps(calibrator.model_dump(mode="json"), indent=1, ensure_ascii=False, allow_nan=False)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text + "\n", encoding="utf-8")
+        beside = path.with_name(f".{path.name}.{os.getpid()}")
+        beside.write_text(text + "\n", encoding="utf-8")
+        beside.replace(path)
     except OSError as error:
         raise CalibratorFileError(f"cannot write {shown(path)}: {error.strerror}") from None
 

@@ -131,8 +131,8 @@ def _regression(
         share = np.clip(correct.mean(), 0.005, 0.995)
         return float(np.log(share / (1 - share))), np.zeros(k), np.zeros(k)
     with config_context(assume_finite=True, skip_parameter_validation=True):
-        model = LogisticRegression(C=penalty, solver="newton-cholesky", max_iter=200)
-        model.fit(x[:, varies], correct, sample_weight=weight)
+        unfitted = LogisticRegression(C=penalty, solver="newton-cholesky", max_iter=200)
+        model = unfitted.fit(x[:, varies], correct, sample_weight=weight)
     weights = np.zeros(2 * k)
     weights[varies] = model.coef_[0]
     return float(model.intercept_[0]), weights[:k], weights[k:]

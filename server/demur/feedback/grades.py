@@ -130,7 +130,8 @@ def _about(given: Given) -> tuple[Any, ...]:
 
 def _last(db: Connection, given: Given, grader: Grader, source: Source) -> Mapping[str, Any] | None:
     found = select(grades).where(*_about(given), grades.c.grader == grader.name, grades.c.source == source)
-    return db.execute(found.order_by(desc(grades.c.id)).limit(1)).mappings().first()
+    row = db.execute(found.order_by(desc(grades.c.id)).limit(1)).mappings().first()
+    return None if row is None else dict(row)
 
 
 def _write(db: Connection, given: Given, grader: Grader, source: Source, now: float) -> None:

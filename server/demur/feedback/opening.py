@@ -13,9 +13,8 @@ from demur.settings import Settings
 @contextmanager
 def open_feedback(settings: Settings, manifest: Manifest, fingerprint: str) -> Generator[Feedback]:
     """Keeps answers while the context is open. Raises StoreUnusable."""
-    feedback = Feedback(
-        open_database(settings.feedback_db or default_url()), options_of(settings), manifest, fingerprint
-    )
+    db = open_database(settings.feedback_db or default_url())
+    feedback = Feedback(db, options_of(settings), manifest, fingerprint)
     try:
         yield feedback
     finally:

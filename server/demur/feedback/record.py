@@ -7,13 +7,11 @@ from random import Random
 from typing import Any
 
 from demur.answering import Final
-from demur.answering.conditions import conditions_of
 from demur.answering.confidence import CALIBRATED
 from demur.answering.outcome import Outcome
 from demur.answering.resolve import ResolvedRequest
 from demur.feedback.draws import Draw, draw
 from demur.feedback.options import FeedbackOptions
-from demur.prompts import Domain
 
 Row = Mapping[str, Any]
 """A row of the table `answers`, without its epoch."""
@@ -23,12 +21,12 @@ def row_of(
     final: Final,
     request: ResolvedRequest,
     caller: str,
-    domain: Domain,
+    conditions: Mapping[str, Any],
     options: FeedbackOptions,
     rng: Random,
     now: float,
 ) -> Row:
-    """The row of one answer, drawn into a queue by chance. `domain` is that of the model's prompts.
+    """The row of one answer, drawn into a queue by chance. `conditions` are what it was drawn under.
 
     A withheld answer is kept as well: an error rate is measured on all that was asked.
     """
@@ -46,7 +44,7 @@ def row_of(
         "confidence_source": answer.confidence_source,
         **_promise(request, options),
         "signals": {} if outcome is None else _signals(outcome),
-        "conditions": conditions_of(request, domain),
+        "conditions": conditions,
         "samples": request.samples,
         "queue": drawn.queue,
         "probability": drawn.probability,

@@ -72,7 +72,7 @@ def _graded(db: Connection, fingerprint: str, since: float) -> Sequence[Mapping[
     settled = (answers.c.state == "graded") | ((answers.c.state == "skipped") & (answers.c.queue == "audit"))
     found = select(answers).join(epochs).where(epochs.c.fingerprint == fingerprint)
     found = found.where(answers.c.queue.is_not(None), settled, answers.c.created >= since)
-    return db.execute(found.order_by(answers.c.created, answers.c.id)).mappings().all()
+    return [dict(row) for row in db.execute(found.order_by(answers.c.created, answers.c.id)).mappings()]
 
 
 def _way(row: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import OperationalError
 
 from demur.answering import Final
+from demur.answering.conditions import conditions_of
 from demur.answering.resolve import ResolvedRequest
 from demur.feedback import answers, grades, leases, refits, summary
 from demur.feedback.database import reading
@@ -38,8 +39,7 @@ class Feedback:
     """What was answered, kept in `db` and graded. Made by `opening.open_feedback`; the caller closes it.
 
     `note` is called while a request is answered and costs it some 50 microseconds; everything else runs in threads.
-    `fingerprint` tells models
-    of one name apart. `clock` gives seconds since 1970, `rng` decides what is drawn.
+    `fingerprint` tells models of one name apart. `clock` gives seconds since 1970, `rng` decides what is drawn.
     """
 
     def __init__(
@@ -74,7 +74,8 @@ class Feedback:
     def note(self, final: Final, request: ResolvedRequest, caller: str) -> None:
         """Keep an answer that is about to be given."""
         try:
-            row = row_of(final, request, caller, self._domain, self.options, self._rng, self._clock())
+            conditions = conditions_of(request, self._domain)
+            row = row_of(final, request, caller, conditions, self.options, self._rng, self._clock())
         except Exception:  # noqa: BLE001  an answer is worth more than its record
             logger.exception("an answer could not be kept")
             return

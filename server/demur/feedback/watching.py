@@ -78,7 +78,7 @@ def _row(db: Connection, promise: Promise, alpha: float, now: float) -> Mapping[
         db.execute(select(epochs.c.id).order_by(epochs.c.id).limit(1).with_for_update(key_share=True))
         row = db.execute(found).mappings().first()
     if row is not None:
-        return row
+        return dict(row)
     number = db.scalar(select(func.count()).select_from(drift)) or 0
     new = Drift.start(promise[1])
     values: dict[str, Any] = dict(zip(("name", "max_error", "threshold"), promise, strict=True))

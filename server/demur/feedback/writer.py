@@ -1,6 +1,7 @@
 """Rows are written behind the reply: a bounded queue, and one thread that empties it."""
 
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 
@@ -15,7 +16,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.1, 10.0
 
 
 class Writer:
-    """Hands rows to `write` in batches, in order. `idle` is called every `every` seconds when there is time.
+    """Hands rows to `write` in batches, in order. `tidy` is called every `every` seconds, between two batches.
 
     What comes while `most_waiting` rows wait is dropped, and `on_drop` told: an answer never waits for a disk.
     """
@@ -25,10 +26,12 @@ class Writer:
         write: Callable[[Sequence[Row]], None],
         most_waiting: int,
         on_drop: Callable[[Row], None],
-        idle: Callable[[], None],
+        tidy: Callable[[], None],
         every: float = 3600.0,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._write, self._most, self._on_drop, self._idle, self._every = write, most_waiting, on_drop, idle, every
+        self._write, self._most, self._on_drop, self._tidy, self._every = write, most_waiting, on_drop, tidy, every
+        self._clock, self._tidied = clock, clock()
         self._rows: deque[Row] = deque()
         self._changed = threading.Condition()
         self._put = self._done = 0
@@ -78,8 +81,7 @@ class Writer:
             try:
                 if batch:
                     self._write(batch)
-                else:
-                    self._idle()
+                self._tidy_in_time(batch)
                 pause = FIRST_PAUSE
             except Exception:  # noqa: BLE001  whatever a driver raises, the next try may work
                 logger.exception("answers could not be written; trying again")
@@ -88,6 +90,12 @@ class Writer:
                 pause = min(2 * pause, LONGEST_PAUSE)
             else:
                 self._finish(len(batch))
+
+    def _tidy_in_time(self, batch: list[Row]) -> None:
+        """Also where there is always something to write."""
+        if not batch or self._clock() - self._tidied >= self._every:
+            self._tidied = self._clock()
+            self._tidy()
 
     def _next(self) -> list[Row] | None:
         """A batch, an empty one when there was nothing to do for a while, or None at the end."""

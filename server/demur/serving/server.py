@@ -152,14 +152,6 @@ async def open_app(settings: Settings, engine_args: Mapping[str, Any]) -> AsyncG
         yield app
 
 
-def check_confidence_source(context: Context) -> None:
-    """Raises CannotLoad for a signal that is to decide by default and that this model does not have."""
-    answerer = context.answerer
-    name, has = answerer.settings.confidence_source, answerer.confidence_sources
-    if name is not None and name not in has:
-        raise CannotLoad(f"--confidence-source {name} is not served with this model; it has {', '.join(has)}")
-
-
 def _calibrators(paths: Sequence[Path], fingerprint: str) -> CalibratorStore:
     """Raises CannotLoad, which names the file."""
     try:
@@ -189,6 +181,14 @@ def keeping(settings: Settings, manifest: Manifest, fingerprint: str) -> Iterato
         except StoreUnusable as error:
             raise CannotLoad(str(error)) from None
         yield feedback
+
+
+def check_confidence_source(context: Context) -> None:
+    """Raises CannotLoad for a signal that is to decide by default and that this model does not have."""
+    answerer = context.answerer
+    name, has = answerer.settings.confidence_source, answerer.confidence_sources
+    if name is not None and name not in has:
+        raise CannotLoad(f"--confidence-source {name} is not served with this model; it has {', '.join(has)}")
 
 
 async def start_grader(settings: Settings) -> AbstractContextManager[Grader | None]:

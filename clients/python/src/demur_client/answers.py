@@ -89,7 +89,7 @@ def bound(answer: Answer, feedback: Callable[..., Feedback] | None) -> Answer:
     return answer
 
 
-_UNASKED = ("guarantee", "notice")
+_UNASKED = ("signals", "guarantee", "notice")
 """Fields that a reply has only where there is something in them."""
 
 

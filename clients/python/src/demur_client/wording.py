@@ -40,11 +40,15 @@ def decision_line(answer: AnswerValues, sign: str = "?") -> str:
 
     `sign` is what marks a claim in doubt where the answer is shown.
     """
-    remark = "" if answer.calibrated else "\nThis model is not calibrated: its confidence is only a claim."
-    remark += _promise(answer) + (f"\n{clean_line(answer.notice)}" if answer.notice else "")
+    remark = _promise(answer) if answer.calibrated else _uncalibrated(answer)
     if not answer:
         return f"No answer: {reason(answer)}.{remark}"
     return f"Answer: {clean_line(answer.answer or '')}   ({_assurance(answer, sign)}){remark}"
+
+
+def _uncalibrated(answer: AnswerValues) -> str:
+    why = f"\n{clean_line(answer.notice)}" if answer.notice else ""
+    return f"\nThis model is not calibrated: its confidence is only a claim.{why}"
 
 
 def _promise(answer: AnswerValues) -> str:

@@ -45,12 +45,12 @@ class Output:
     raw: str | None = None
     tokens: int = 0
     stated: float | None = None
-    settled: str | None = None
     signals: Mapping[str, float | None] | None = None
     source: str = "verbalized"
     conditions: Mapping[str, Any] | None = None
     decision: str | None = None
     guarantee: Mapping[str, Any] | None = None
+    settled: str | None = None
 
 
 class BadReply(Exception):

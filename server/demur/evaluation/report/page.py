@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from demur.core.metrics import METRICS
 from demur.evaluation.formatting import ARROWS, OBJECTIVES, bound_of, counts_of, interval_of, value_of, verdict_of
 from demur.evaluation.grade import Graded, unreadable
+from demur.evaluation.promise import lines_of
 from demur.evaluation.report.figures import as_svg, of_run, scaling_curves
 from demur.evaluation.report.paper import PAPER, PaperTable, Table
 from demur.evaluation.results import Results
@@ -157,6 +158,7 @@ def _environment() -> Environment:
         bound_of,
         verdict_of,
         counts_of,
+        lines_of,
         paper_cell,
         telling,
         verdict_on,
