@@ -5,7 +5,7 @@ ARGS ?=
 
 FAST := not vllm and not training and not browser and not operations
 
-.PHONY: requirements base-digest sbom help serve test check lint types docs fast slow bench soak dist e2e-smoke train-embedded evaluate-embedded setup-dev clean
+.PHONY: requirements base-digest sbom help serve test check lint types docs fast slow bench soak e2e-smoke train-embedded evaluate-embedded setup-dev clean
 
 help: ## list the commands
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -61,6 +61,7 @@ train-embedded: setup-dev ## make the model that ships, from nothing; safe to ki
 evaluate-embedded: setup-dev ## evaluate what ships over HTTP; GSM8K=FILE TRIVIAQA=FILE SIMPLEQA=FILE without a hub
 	@scripts/evaluate-embedded runs/evaluation
 
+.PHONY: dist
 dist: setup-dev ## wheels of demur, demur-client, demur-smol (the weights) and demur-training in dist/
 	@scripts/build-distributions dist
 

@@ -1,8 +1,8 @@
 """One written confidence -> a probability, or why it is none.
 
 A statement is read to its end or not at all. It is `[about] NUMBER [SCALE] [REMARK]`, or words with one number in
-brackets behind them; `written_numbers` knows the forms of the number. What says a range, a bound or two different numbers
-is refused, and so is a number that is followed by something that is no remark.
+brackets behind them; `written_numbers` knows the forms of the number. What says a range, a bound or two different
+numbers is refused, and so is a number that is followed by something that is no remark.
 """
 
 import re
