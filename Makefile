@@ -70,6 +70,7 @@ calibrate-embedded: setup-dev ## make the calibrators that the embedded model sh
 evaluate-embedded: setup-dev ## evaluate what ships over HTTP; GSM8K=FILE TRIVIAQA=FILE SIMPLEQA=FILE without a hub
 	@scripts/evaluate-embedded runs/evaluation
 
+.PHONY: dist
 dist: setup-dev ## wheels of demur, demur-client, demur-smol (the weights) and demur-training in dist/
 	@scripts/build-distributions dist
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from demur.core.parsing import read_claim_value, read_probability
-from demur.core.parsing.numbers import label_scale
+from demur.core.parsing.stated_confidence import label_scale
 from demur.core.reader import read
 
 TABLE = Path(__file__).parents[1] / "data" / "reading" / "confidences.jsonl"

@@ -92,8 +92,9 @@ def test_metadata_licence_and_long_description(wheels, root: Path, name: str) ->
 
 def test_an_extra_that_serves_the_embedded_model_brings_its_weights(wheels) -> None:
     wanted = metadata(wheels["demur"]).get_all("Requires-Dist") or []
-    assert [line for line in wanted if line.startswith("demur-smol") and "extra == 'model'" in line]
-    assert [line for line in wanted if re.match(r"demur\[.*model.*\]; extra == 'cpu'", line)]
+    for extra in ("model", "cpu", "gpu"):
+        assert [line for line in wanted if re.match(rf"demur-smol.*; extra == '{extra}'", line)]
+    assert not [line for line in wanted if re.match(r"demur-smol.*; extra == 'server'", line)]
 
 
 PROBE = """

@@ -7,7 +7,7 @@ a list of all that count as right; explicit risk also a `risk_threshold` column.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from demur.core.equivalence import is_correct
 from demur.core.scoring import overlong_penalty
@@ -52,8 +52,9 @@ def reward_function(
 
 def _ground_truth(answer: Any) -> str:
     """One accepted answer a line, as the reward takes them; the column holds one answer or a list of them."""
-    accepted = [answer] if isinstance(answer, str) or not isinstance(answer, Iterable) else answer
-    return "\n".join(str(one) for one in accepted)
+    if isinstance(answer, str) or not isinstance(answer, Iterable):
+        return str(answer)
+    return "\n".join(str(one) for one in cast("Iterable[Any]", answer))
 
 
 def _content(completion: Any) -> str:

@@ -1,9 +1,9 @@
 """One row of somebody's data set -> a question and its accepted answers, or why not."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from demur.core.equivalence import after_hashes
 
@@ -103,22 +103,22 @@ def _without_last_instructions(paragraph: str) -> str:
 
 
 def _question(row: Mapping[str, Any]) -> str:
-    raw_problem = (row.get("extra_info") or {}).get("raw_problem")
-    found = raw_problem or next((row[key] for key in QUESTION_KEYS if row.get(key)), "")
+    extra: Mapping[str, Any] = row.get("extra_info") or {}
+    found: Any = extra.get("raw_problem") or next((row[key] for key in QUESTION_KEYS if row.get(key)), "")
     if isinstance(found, str):
         return found
-    turns = [turn for turn in found if turn.get("role") == "user"]  # a chat
+    turns: list[Any] = [turn for turn in found if turn.get("role") == "user"]  # a chat
     return turns[-1]["content"] if turns else ""
 
 
 def _answers(row: Mapping[str, Any]) -> list[Any]:
-    nested = row.get("reward_model") or row.get("extra_info") or {}
-    found = nested.get("ground_truth") if "ground_truth" in nested else _first(row, ANSWER_KEYS)
+    nested: Mapping[str, Any] = row.get("reward_model") or row.get("extra_info") or {}
+    found: Any = nested.get("ground_truth") if "ground_truth" in nested else _first(row, ANSWER_KEYS)
     if isinstance(found, Mapping):
-        found = _first(found, ANSWER_KEYS)
+        found = _first(cast("Mapping[str, Any]", found), ANSWER_KEYS)
     if found is None:
         return []
-    return list(found) if isinstance(found, list | tuple) else [found]
+    return list(cast("Iterable[Any]", found)) if isinstance(found, list | tuple) else [found]
 
 
 def _first(row: Mapping[str, Any], keys: tuple[str, ...]) -> Any:

@@ -26,10 +26,10 @@ class Endings:
     ending that states `value[k]`, in [0, 1].
     """
 
-    token: list[int] = field(default_factory=list)
-    parent: list[int] = field(default_factory=list)
-    leaf: list[int] = field(default_factory=list)
-    value: list[float] = field(default_factory=list)
+    token: list[int] = field(default_factory=list[int])
+    parent: list[int] = field(default_factory=list[int])
+    leaf: list[int] = field(default_factory=list[int])
+    value: list[float] = field(default_factory=list[float])
 
     @classmethod
     def of(cls, encode: Callable[[str], Sequence[int]], end: int) -> "Endings":

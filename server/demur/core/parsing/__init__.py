@@ -5,13 +5,13 @@ cuts the text into tokens of several `kinds`, `segments` tells final text from t
 `claims` (`open_claim`) implement the `port` that turns tokens into what a person sees and what was stated: `marks`
 collects labelled values and `pairing` pairs them, `turns` ends where a model goes on after its answer; `objects`,
 `sentences`, `unlabelled`, `boxes` and `sentence_confidence` find what has no label, `values` and `dress` take off what
-is no part of an answer. `numbers` reads a confidence: `spelling` first, then
-`scales` and `quantities`.
+is no part of an answer. `stated_confidence` reads what stands for a probability: `spelling` first, then `stated_scales`
+and `written_numbers`.
 """
 
 from demur.core.parsing.events import ClaimRead, Delta, Event, Reset, fold
-from demur.core.parsing.numbers import read_claim_value, read_probability
 from demur.core.parsing.port import OutputParser, ParserSettings
+from demur.core.parsing.stated_confidence import read_claim_value, read_probability
 
 __all__ = [
     "ClaimRead",

@@ -3,7 +3,7 @@
 from demur.core.answers import Claim, ParseMode
 from demur.core.parsing.events import Delta, Event, Visible
 from demur.core.parsing.lexer import Token
-from demur.core.parsing.numbers import read_claim_value
+from demur.core.parsing.stated_confidence import read_claim_value
 
 
 class OpenClaim:

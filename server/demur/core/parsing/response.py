@@ -11,12 +11,12 @@ from demur.core.parsing.kinds import Kind
 from demur.core.parsing.labels import Labels
 from demur.core.parsing.lexer import Token
 from demur.core.parsing.marks import Marks
-from demur.core.parsing.numbers import read_probability
 from demur.core.parsing.objects import in_json
 from demur.core.parsing.port import ParserSettings
-from demur.core.parsing.scales import label_scale
 from demur.core.parsing.sentence_confidence import sentence_confidence
 from demur.core.parsing.sentences import any_of, said_to_be, without_quotes
+from demur.core.parsing.stated_confidence import read_probability
+from demur.core.parsing.stated_scales import label_scale
 from demur.core.parsing.turns import TrailingText
 from demur.core.parsing.unlabelled import after_hashes, answer_behind, best_guess, in_table, last_part
 from demur.core.parsing.values import value_of

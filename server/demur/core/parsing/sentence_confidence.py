@@ -7,8 +7,8 @@ negation, a condition and a bound are no confidence in an answer.
 import re
 from typing import NamedTuple
 
-from demur.core.parsing.quantities import in_digits
 from demur.core.parsing.spelling import plain
+from demur.core.parsing.written_numbers import in_digits
 
 _HINT = re.compile(r"sure|confiden|certain|chance|probab|likel|credence", re.IGNORECASE)
 _BREAK = re.compile(r"[.!?](?=\s|$|[*_\"'”)])|\n|\\\]|。")

@@ -3,8 +3,8 @@
 import re
 
 from demur.core.parsing.labels import LABELS, Labels
-from demur.core.parsing.numbers import read_probability
 from demur.core.parsing.objects import Pair
+from demur.core.parsing.stated_confidence import read_probability
 
 _MOST_ROWS = 200
 _HASHES = re.compile(r"^####[ \t]{1,8}([-+$\\(\d][^\n]{0,200})$", re.MULTILINE)

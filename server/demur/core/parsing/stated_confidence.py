@@ -1,17 +1,17 @@
 """One written confidence -> a probability, or why it is none.
 
 A statement is read to its end or not at all. It is `[about] NUMBER [SCALE] [REMARK]`, or words with one number in
-brackets behind them; `quantities` knows the forms of the number. What says a range, a bound or two different numbers
-is refused, and so is a number that is followed by something that is no remark.
+brackets behind them; `written_numbers` knows the forms of the number. What says a range, a bound or two different
+numbers is refused, and so is a number that is followed by something that is no remark.
 """
 
 import re
 
 from demur.core.answers import ParsedConfidence, ParseMode
 from demur.core.parsing.before_labels import EMOJI
-from demur.core.parsing.quantities import Quantity, in_digits, quantity_at
-from demur.core.parsing.scales import label_scale, named_scale, scale_before
 from demur.core.parsing.spelling import plain
+from demur.core.parsing.stated_scales import label_scale, named_scale, scale_before
+from demur.core.parsing.written_numbers import Quantity, in_digits, quantity_at
 
 __all__ = ["CLIPPED_TO_1", "label_scale", "read_claim_value", "read_probability"]
 
