@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from demur.answering.response import Answer, GivenClaim
 from demur.answering.sample_reader import Ending
 from demur.core.answers import ConfidenceStatus
+from demur.engine.base import TokenLogprob
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +49,14 @@ class SampleDone:
 @dataclass(frozen=True, slots=True)
 class Final:
     """The answer, with what metrics and log need: how the samples could be read, how the chosen one ended, and how many
-    tokens those stopped early could still have cost at most."""
+    tokens those stopped early could still have cost at most. `logprobs` are those of the text, where they were asked
+    for."""
 
     answer: Answer
     states: tuple[ConfidenceStatus, ...]
     finish_reason: Ending
     tokens_saved_upper_bound: int = 0
+    logprobs: tuple[TokenLogprob, ...] | None = None
 
 
 Event = Progress | Delta | ClaimGiven | Reset | SampleDone | Final
