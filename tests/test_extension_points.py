@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,12 @@ from demur.answering.params import RequestParams
 from demur.api.app import create_app
 from demur.core import parsing
 from demur.core.answers import Completion
-from demur.core.contracts import CONTRACTS, Contract
+from demur.core.contracts import CONTRACTS, Contract, Draft, Tail
 from demur.core.parsing.lexer import Token
 from demur.core.reader import detect_contract, read
 from demur.core.selection import RULES, Rule
 from demur.engine.demo import demo_answer
-from demur.engine.scripted import ScriptedEngine
+from demur.engine.scripted import Script, ScriptedEngine
 from demur.manifest import Manifest
 from demur.serving.engines import ENGINES, Loaded
 from demur.serving.server import open_app
@@ -190,6 +191,31 @@ def test_a_contract_is_asked_read_and_decided_on() -> None:
     assert asyncio.run(post(app, risk_threshold=0.71)).json()["reason"] == "below_threshold"
     model = asyncio.run(get(app, "/v1/models"))["data"][0]["demur"]
     assert set(model["prompts"]) == {"verdict"}
+
+
+@pytest.mark.usefixtures("verdict")
+def test_a_contract_without_tails_is_forced_as_a_whole() -> None:
+    engine = ScriptedEngine({"q": ["Verdict: yes\nSureness: 0.7"]})
+    asyncio.run(post(create_app(engine, Manifest(name="toy", contracts=("verdict",)), Settings())))
+    assert [drawn.sampling.constraint for drawn in engine.drawn] == [VERDICT.pattern]
+
+
+def sureness(draft: Draft) -> list[Tail]:
+    if draft.completion.state == "value":
+        return []
+    asked = {"request": "How sure are you?", "request_pattern": r"Sureness: 0\.[0-9]"}
+    return [Tail(opening="\nSureness:", pattern=r" 0\.[0-9]", example=" 0.5", **asked)]
+
+
+def test_a_contract_brings_its_own_tail() -> None:
+    settled = replace(VERDICT, tails=sureness, untrained_template="{task} Yes or no? Think first.\n{question}")
+    engine = ScriptedEngine({"q": Script(["Verdict: yes"], tail=Script([" 0.7"]))})
+    with registered(CONTRACTS, "verdict", settled):
+        app = create_app(engine, Manifest(name="toy", contracts=("verdict",)), Settings())
+        reply = asyncio.run(post(app)).json()
+    assert (reply["answer"], reply["confidence"]) == ("yes", 0.7)
+    assert reply["settled"] == {"by": "continued", "after": "stop"}
+    assert "Think first." in engine.drawn[0].messages[0]["content"]
 
 
 @pytest.mark.usefixtures("verdict")

@@ -112,7 +112,7 @@ class Manifest(BaseModel):
     @property
     def was_trained(self) -> bool:
         """Whether the model has learned the prompts of its contracts, even if nobody calibrated it."""
-        return self.calibrated or self.recipe is not None
+        return self.calibrated or self.recipe is not None or bool(self.training)
 
     @classmethod
     def uncalibrated(cls, name: str) -> Self:

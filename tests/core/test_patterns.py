@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from demur.core.contracts import CONTRACTS
+from demur.core.contracts import CONTRACTS, Draft
 from demur.core.reader import read
 
 # hypothesis lists the characters of a range one by one, so the widest range is cut short.
@@ -92,3 +92,35 @@ def test_the_expression_needs_nothing_that_a_backend_lacks(contract):
     """Only literals, classes, plain groups, alternatives and counted repetition."""
     bare = re.sub(r"\[\^?(?:\\.|[^\]\\])+\]", "C", CONTRACTS[contract].pattern)
     assert not re.search(r"\(\?|[*+^$]|\\[^.n]|(?<!\\)\.", bare)
+
+
+DRAFTS = {
+    "response": ["", "x\nAnswer:", "x\nAnswer: 4", "x\nConfidence: 0."],
+    "claims": ["", 'Solution:\n<Confidence value=0.5 text="a">b', 'Solution:\n<Confidence value=0.5 text="a'],
+    "explicit_risk": ["", "Answer:"],
+}
+
+
+@pytest.mark.parametrize(("contract", "text"), [(c, text) for c, texts in DRAFTS.items() for text in texts])
+def test_the_expressions_of_tails_need_nothing_that_a_backend_lacks(contract, text):
+    """As above, and repetition without an end; and no choice inside another choice, which makes xgrammar slow."""
+    for tail in CONTRACTS[contract].tails(Draft(text, read(text, contract), cut=True)):
+        assert re.fullmatch(tail.pattern, tail.example)
+        for pattern in (tail.pattern, tail.request_pattern):
+            bare = re.sub(r"\\\\.|\[\^?(?:\\.|[^\]\\])+\]", "C", pattern)
+            assert not re.search(r"\(\?|[^$]\^|\$|\\[^.n]|(?<!\\)\.", bare), bare
+            assert not re.search(r"\([^()]*\|[^()]*\([^()]*\|", bare), bare
+
+
+STEPS = ["3 < 4", "x < y, so", "a<b + 1", "\\(p <= 1\\) holds", "no sign", "5 <\\frac{1}{2}"]
+NO_STEPS = ["<think>", "a <b>c</b>", "</Confidence>", "<Confidence value=1>", "<|im_end|>", " ", ""]
+
+
+@pytest.mark.parametrize("step", [*STEPS, *NO_STEPS])
+def test_a_step_of_a_tail_may_hold_a_sign_but_no_tag(step):
+    (tail,) = CONTRACTS["claims"].tails(Draft("", read("", "claims"), cut=False))
+    text = f'0.5 text="why">{step}</Confidence>\nAnswer: 4'
+    assert bool(re.fullmatch(tail.pattern, text)) is (step in STEPS)
+    if step in STEPS:
+        (claim,) = read(tail.opening + text, "claims", "strict").claims
+        assert (claim.text, claim.problems) == (step, ())

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from demur.core.contracts import CONTRACTS
 from demur.engine.base import Message
-from demur.prompts import messages, prompt_hash, wrap
+from demur.engine.demo import Unwrapped, unwrap
+from demur.prompts import messages, prompt_hash, template_of, wrap
 
 
 @given(st.text(min_size=1, max_size=60), st.sampled_from(tuple(CONTRACTS)), st.sampled_from(["maths", "general"]))
@@ -45,6 +46,21 @@ def test_explicit_risk_states_threshold_and_penalty(t, percent, penalty):
 def test_explicit_risk_needs_a_threshold():
     with pytest.raises(ValueError, match="risk threshold"):
         wrap("2+2?", "explicit_risk")
+
+
+@pytest.mark.parametrize("contract", CONTRACTS)
+def test_a_model_that_was_not_trained_gets_a_wording_of_its_own(contract):
+    asked = wrap("2+2?", contract, risk_threshold=0.75, trained=False)
+    assert asked.endswith("\n\n2+2?")
+    assert "step by step" in asked
+    assert "language of the question" in asked
+    assert prompt_hash(contract, trained=False) != prompt_hash(contract)
+    assert unwrap(asked) == Unwrapped("2+2?", CONTRACTS[contract], 0.75 if contract == "explicit_risk" else 0.0)
+
+
+def test_a_contract_without_such_a_wording_has_one_for_all():
+    assert template_of("response") == CONTRACTS["response"].template
+    assert template_of("response", trained=False) == CONTRACTS["response"].untrained_template
 
 
 def test_the_hash_tells_prompts_apart():

@@ -111,7 +111,7 @@ def test_a_host_that_can_continues_the_final_message(address: str, host: Host) -
     assert (second["continue_final_message"], second["add_generation_prompt"]) == (True, False)
     assert "Confidence" in second["structured_outputs"]["regex"]
     assert second["include_reasoning"] is False
-    assert second["max_tokens"] == 1024 - 5
+    assert second["max_tokens"] == 160
     assert (reply.usage.prompt_tokens, reply.usage.completion_tokens) == (9, 10)
 
 

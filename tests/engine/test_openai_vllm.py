@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from demur.core.contracts import CONTRACTS
-from demur.engine.base import Chunk, Message, RequestRefused, Sampling
+from demur.engine.base import Chunk, Message, Prompt, RequestRefused, Sampling, Written
 from demur.engine.openai import OpenAIEngine
 from demur.engine.upstreams import Served, Upstream, find_served
 
@@ -126,6 +126,26 @@ def test_seeds_reach_vllm(engine, run):
 def test_a_constraint_forces_the_contract(engine, run):
     chunks = run(sample(engine, Sampling(max_tokens=600, seed=7, constraint=CONTRACTS["response"].pattern)))
     assert re.fullmatch(CONTRACTS["response"].pattern, text_of(chunks))
+
+
+@pytest.mark.parametrize("continues", [True, False])
+def test_a_reply_so_far_is_gone_on_with(address, run, continues):
+    """vLLM takes the fields for it, a thought that was kept apart among them, and forces what follows."""
+
+    async def go_on() -> list[Chunk]:
+        the_engine = OpenAIEngine([Upstream(f"{address}/v1")], "tiny", structured_outputs=True, continues=continues)
+        form = r"Answer: [0-9]{1,3}\nConfidence: 0\.[0-9]"
+        written = Written("It is 4.", thought="hm", opening="\n\nAnswer:", request="Two lines.", request_form=form)
+        prompt = Prompt((Message(role="user", content="What is 2 + 2?"),), None, written)
+        sampling = Sampling(max_tokens=60, seed=1, constraint=r" [0-9]{1,3}\nConfidence: 0\.[0-9]")
+        async with aclosing(the_engine.stream(prompt, sampling, request_id="written-0")) as chunks:
+            found = [chunk async for chunk in chunks]
+        await the_engine.close()
+        return found
+
+    chunks = run(go_on())
+    assert chunks[0].resumed == ("continued" if continues else "asked")
+    assert re.fullmatch(r"\n{1,2}Answer: [0-9]{1,3}\nConfidence: 0\.[0-9]", text_of(chunks))
 
 
 def test_what_does_not_fit_the_model_is_refused_as_a_request(engine, run):

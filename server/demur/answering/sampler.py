@@ -105,9 +105,9 @@ async def _counted_on(
     try:
         async with aclosing(tail) as chunks:
             async for chunk in chunks:
-                if chunk.resumed is not None:
+                if (way := chunk.resumed) is not None:
                     chunk = replace(chunk, logprobs=not_drawn(chunk.text) if tells_logprobs else ())
-                    yield Settlement(chunk.resumed, "length" if own.finish == "length" else "stop")
+                    yield Settlement(way, "length" if own.finish == "length" else "stop")
                 count += 1
                 yield own.before(chunk, count)
     except RequestRefused:

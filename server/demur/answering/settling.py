@@ -7,7 +7,7 @@ from typing import Literal
 
 from demur.core.answer_span import OutputForm
 from demur.core.answers import Completion
-from demur.core.contracts import Contract, Draft
+from demur.core.contracts import Contract, Draft, Tail
 from demur.core.reader import Reader
 from demur.engine.base import Chunk, FinishReason, Resumption, Sampling, TokenLogprob, Written
 
@@ -115,27 +115,31 @@ class Settler:
     def plan(self, own: OwnPart, sampling: Sampling) -> PlannedTail | None:
         """The shortest tail with which the sample can be read; None where it can be already, or too little is left
         of its `max_tokens`. A tail is drawn greedily: what is doubtful has been drawn."""
-        left = sampling.max_tokens - own.tokens
-        contract = self.form.contract
+        left, contract = sampling.max_tokens - own.tokens, self.form.contract
         if own.finish not in ("stop", "length") or left < LEAST_TAIL or contract.tails is None:
             return None
-        text = own.text
-        reader = self._read(text)
-        completion, closing = reader.close()[1], reader.thought_end
-        if closing:
-            text, closing = "", f"\n{closing}\n\n"
-            completion = self._read("").close()[1]
-        tails = contract.tails(Draft(text, completion, own.finish == "length"))
-        if not tails:
+        draft, closing = self._draft(own)
+        if not (tails := contract.tails(draft)):
             return None
-        fitting = (tail for tail in tails if self._settles(own.text + closing + tail.opening + tail.example))
-        if (tail := next(fitting, None)) is None:
-            tail, closing = tails[-1], closing or f"\n{CLOSES_ANYTHING}\n\n"
-        written = Written(
-            own.text, tuple(own.token_ids), own.thought, closing, tail.opening, tail.request, tail.request_pattern
-        )
-        drawn = replace(sampling, max_tokens=left, temperature=0.0, top_p=1.0, seed=None, constraint=tail.pattern)
-        return PlannedTail(written, drawn)
+        tail, closing = self._fitting(tails, own.text, closing)
+        most = left if contract.most_tail_tokens is None else min(left, contract.most_tail_tokens)
+        drawn = replace(sampling, max_tokens=most, temperature=0.0, top_p=1.0, seed=None, constraint=tail.pattern)
+        return PlannedTail(_written(own, tail, closing), drawn)
+
+    def _draft(self, own: OwnPart) -> tuple[Draft, str]:
+        """What was written of the final text, and what ends a thought that is still open: then that is nothing yet."""
+        reader, cut = self._read(own.text), own.finish == "length"
+        completion, thought_end = reader.close()[1], reader.thought_end
+        if not thought_end:
+            return Draft(own.text, completion, cut), ""
+        return Draft("", self._read("").close()[1], cut), f"\n{thought_end}\n\n"
+
+    def _fitting(self, tails: Sequence[Tail], text: str, closing: str) -> tuple[Tail, str]:
+        """The first tail that will be read behind `text`; the last one, with all before it closed, if none would be."""
+        for tail in tails:
+            if self.form.contract.is_settled(self.form.read(text + closing + tail.opening + tail.example)):
+                return tail, closing
+        return tails[-1], closing or f"\n{CLOSES_ANYTHING}\n\n"
 
     def _read(self, text: str) -> Reader:
         form = self.form
@@ -143,8 +147,17 @@ class Settler:
         reader.feed(text)
         return reader
 
-    def _settles(self, text: str) -> bool:
-        return self.form.contract.is_settled(self._read(text).close()[1])
+
+def _written(own: OwnPart, tail: Tail, closing: str) -> Written:
+    return Written(
+        own.text,
+        tuple(own.token_ids),
+        own.thought,
+        closing=closing,
+        opening=tail.opening,
+        request=tail.request,
+        request_form=tail.request_pattern,
+    )
 
 
 def constraints_of(contracts: Sequence[Contract], forced: Forced) -> list[str]:

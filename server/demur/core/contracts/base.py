@@ -62,6 +62,8 @@ class Contract:
     tails: TailsOf | None = None
     tail_tokens: int = 80
     """How many tokens are kept for the tail, of those that an output may have."""
+    most_tail_tokens: int | None = 160
+    """How many a tail may take at most, for hosts that cannot force it; None for as many as there are."""
     decide: DecisionRule = by_confidence
     states_confidence: bool = True
     """Whether an output carries a probability; otherwise the model itself has weighed the risk."""

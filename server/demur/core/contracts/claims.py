@@ -35,7 +35,7 @@ Solution:
 <Confidence value=0.97 text="small sum">With the pen it is 602 + 3 = 605 euros.</Confidence>
 Answer: 605 euros
 
-Be honest about what you do not know: of all steps with value 0.7, seven in ten should be right.
+Be honest about what you do not know: a high value is only for what you have checked, a low one for a guess.
 
 {question}"""
 
@@ -119,6 +119,7 @@ CLAIMS = Contract(
     untrained_template=_UNTRAINED,
     tails=_tails,
     tail_tokens=320,
+    most_tail_tokens=None,
     # At most 2 lines, then 1 to 6 claims and the answer.
     pattern=rf"({LINE}){{0,2}}Solution:\n({_CLAIM}){{1,6}}Answer: {UNTAGGED}",
     parser=ClaimsReader,

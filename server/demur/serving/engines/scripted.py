@@ -20,4 +20,6 @@ class ScriptedLoader:
     compares_formulas = False
 
     async def load(self, settings: "Settings", arguments: Mapping[str, Any]) -> Loaded:
-        return Loaded(ScriptedEngine(delay=DELAY), Manifest(name="demur-scripted", contracts=tuple(CONTRACTS)))
+        known = {"domain": "general"}  # it knows the prompts that models are trained with
+        manifest = Manifest(name="demur-scripted", contracts=tuple(CONTRACTS), training=known)
+        return Loaded(ScriptedEngine(delay=DELAY), manifest)
