@@ -41,6 +41,6 @@ def check_error(received: bytes, status: int) -> str:
     assert statuses(received) == [status], received[:300]
     assert b"connection: close" in head
     error = json.loads(body)["error"]
-    assert error.keys() == {"type", "message", "param", "request_id"}
+    assert error.keys() == {"type", "code", "message", "param", "request_id"}
     assert f"x-request-id: {error['request_id']}".encode() in head
     return error["message"]

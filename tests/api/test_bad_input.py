@@ -242,7 +242,7 @@ def test_50_mb_are_refused_by_a_real_server(run) -> None:
         ("GET", "/v1/answers", 405, "method_not_allowed"),
         ("DELETE", "/v1/chat/completions", 405, "invalid_request_error"),
         ("POST", "/health", 405, "method_not_allowed"),
-        ("GET", "/v1/models/other/name", 404, "invalid_request_error"),
+        ("GET", "/v1/models/other/name", 404, "not_found"),
         ("BREW", "/v1/answers", 405, "method_not_allowed"),
         ("GET", "/..%2f..%2fetc/passwd", 404, "not_found"),
     ],

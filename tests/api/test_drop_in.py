@@ -1,10 +1,11 @@
 """What OpenAI's clients send by habit: passed on, taken without effect, or refused in OpenAI's own words."""
 
 import gzip
+import json
 
 import pytest
 
-from demur.engine.scripted import ScriptedEngine
+from demur.engine.scripted import Script, ScriptedEngine
 from demur.keys import make_key
 from demur.settings import Settings
 
@@ -57,6 +58,31 @@ def test_what_cannot_change_an_answer_is_taken(server) -> None:
 def test_stop_cuts_the_text_and_never_the_answer(server, stop, text) -> None:
     found = message(server, stop=stop, risk_threshold=0)["content"]
     assert found == f"{text or 'First line.' + chr(10) + 'Second line.'}\n\nAnswer: 4"
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_logprobs_of_the_visible_text(make, stream) -> None:
+    script = Script([RESPONSE], logprobs={"First": -0.5, "Second": float("-inf")})
+    server = make(ScriptedEngine({"q": script}))
+    asked = {"logprobs": True, "top_logprobs": 2, "risk_threshold": 0}
+    if stream:
+        chunks = [json.loads(line[6:]) for line in server.chat("q", stream=True, **asked).text.split("\n\n")[:-2]]
+        (told,) = [choice["logprobs"] for chunk in chunks for choice in chunk["choices"] if choice["logprobs"]]
+    else:
+        told = server.chat("q", **asked).json()["choices"][0]["logprobs"]
+    assert "".join(token["token"] for token in told["content"]) == "First line.\nSecond line."
+    assert [token["logprob"] for token in told["content"]] == [-0.5, -0.125, -9999.0, -0.125]
+    assert bytes(told["content"][0]["bytes"]) == b"First"
+    assert server.engine.drawn[0].sampling.logprobs == 2
+
+
+def test_no_logprobs_where_nothing_is_shown(server) -> None:
+    abstained = server.chat("q", logprobs=True).json()["choices"][0]
+    assert (abstained["demur"]["decision"], abstained["logprobs"]) == ("abstain", None)
+    assert server.chat("q", top_logprobs=2).json()["error"]["param"] == "top_logprobs"
+    claims = server.chat("q", logprobs=True, contract="claims", risk_threshold=0).json()["choices"][0]
+    assert claims["logprobs"] is None
+    assert server.engine.drawn[0].sampling.logprobs == 0
 
 
 def test_tools_are_left_alone_unless_one_is_forced(server) -> None:

@@ -57,7 +57,7 @@ def test_a_key_opens_and_nothing_else_does(make, file, path, stream) -> None:
     other = make_key("other")[1]
     for wrong in ({}, bearer(""), bearer(text[:-1]), bearer(text + "x"), bearer(text.upper()), bearer(other)):
         reply = ask(server, wrong, path, stream=stream)
-        assert (reply.status_code, reply.json()["error"]["type"]) == (401, "authentication")
+        assert (reply.status_code, reply.json()["error"]["code"]) == (401, "invalid_api_key")
         assert reply.headers["www-authenticate"] == "Bearer"
     for scheme in ("Basic", "Token", "bear"):
         assert ask(server, {"authorization": f"{scheme} {text}"}, path).status_code == 401

@@ -49,7 +49,7 @@ def test_a_lower_threshold_is_refused_and_the_least_is_named(make, file, path, s
     server = make(ScriptedEngine(BOTH), keys_file=file)
     reply = ask(server, shown, path, contract=contract, risk_threshold=t, stream=stream)
     error = reply.json()["error"]
-    assert (reply.status_code, error["type"], error["param"]) == (403, "permission", "risk_threshold")
+    assert (reply.status_code, error["code"], error["param"]) == (403, "permission_denied", "risk_threshold")
     assert "0.8" in error["message"]
     assert not server.engine.drawn
 

@@ -156,7 +156,7 @@ def test_a_failure_after_the_stream_began_is_its_last_event(run, error, kind) ->
         assert next_event(lines)[0] == "progress"
         name, data = next_event(lines)
         assert (name, data["type"]) == ("error", kind)
-        assert data.keys() == {"type", "message", "param", "request_id"}
+        assert data.keys() == {"type", "code", "message", "param", "request_id"}
         with pytest.raises(EOFError):
             next_event(lines)
 

@@ -135,12 +135,16 @@ def test_answers_come_from_the_host_that_works(fleet, tmp_path: Path) -> None:
     assert "key-of" not in counted
 
 
-def test_a_model_nobody_described_is_forced_where_the_hosts_can(fleet) -> None:
+@pytest.mark.parametrize("forced", ["auto", "always"])
+def test_a_model_nobody_described_is_forced_where_the_hosts_can(fleet, forced) -> None:
+    """As a whole where that is said; an output that can be read is left alone otherwise."""
     hosts, address = fleet
-    with demur("--upstream", f"{address}/good/v1", DEMUR_UPSTREAM_KEY="key-of-good") as server:
+    options = {"DEMUR_UPSTREAM_KEY": "key-of-good", "DEMUR_FORCE_CONTRACT": forced}
+    with demur("--upstream", f"{address}/good/v1", **options) as server:
         reply = httpx.post(f"{server}/v1/answers", json={"question": "2 + 2?"}).json()
     assert (reply["model"], reply["calibrated"], reply["answer"]) == ("org/tiny", False, "4")
-    assert "Confidence" in hosts.seen[0][1]["structured_outputs"]["regex"]
+    (asked,) = [body for _, body in hosts.seen]
+    assert ("structured_outputs" in asked) is (forced == "always")
 
 
 def test_hostile_hosts_beside_one_that_works() -> None:

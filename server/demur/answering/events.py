@@ -6,6 +6,7 @@ from demur.answering.outcome import Outcome
 from demur.answering.response import Answer, GivenClaim
 from demur.answering.sample_reader import Ending
 from demur.core.answers import ConfidenceStatus
+from demur.engine.base import TokenLogprob
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,8 @@ class SampleDone:
 @dataclass(frozen=True, slots=True)
 class Final:
     """The answer, with what metrics and log need: how the samples could be read, how the chosen one ended, and how many
-    tokens those stopped early could still have cost at most.
+    tokens those stopped early could still have cost at most. `logprobs` are those of the text, where they were asked
+    for.
 
     `outcome` is all of it, what the answer withholds included: for audits, never for the caller.
     """
@@ -59,6 +61,7 @@ class Final:
     finish_reason: Ending
     tokens_saved_upper_bound: int = 0
     outcome: Outcome | None = None
+    logprobs: tuple[TokenLogprob, ...] | None = None
 
 
 Event = Progress | Delta | ClaimGiven | Reset | SampleDone | Final

@@ -208,10 +208,12 @@ class RequestParams(BoundedModel):
 @dataclass(frozen=True, slots=True)
 class UnresolvedRequest:
     """One request as it came in: the messages, the parameters, the JSON Schema of the answer if there is one, and the
-    names of the fields that had messages and schema."""
+    names of the fields that had messages and schema. `logprobs` asks for those of the visible text, with up to so many
+    of the likeliest tokens beside each."""
 
     messages: tuple[Message, ...]
     params: RequestParams
     field: str = "question"
     schema: Schema | None = None
     schema_field: str = "schema"
+    logprobs: int | None = None

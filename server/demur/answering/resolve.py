@@ -60,6 +60,7 @@ class ResolvedRequest:
     settles: bool
     trained_wording: bool
     template: TemplateArguments | None
+    shows_logprobs: bool
     schema: Schema | None
     on_doubt: OnDoubt
     max_tokens_asked: bool
@@ -136,9 +137,12 @@ def resolve(
         selection=chosen_selection(params, source, services),
         stopping=params.stopping,
         error_budget=params.error_budget,
-        sampling=replace(_sampling(request, contract, manifest, settings), logprobs=0 if signals.logprobs else None),
+        sampling=replace(
+            _sampling(request, contract, manifest, settings), logprobs=_logprobs(request, needed=signals.logprobs)
+        ),
         settles=forcing(settings, manifest) == "tail" and contract.tails is not None,
         trained_wording=trained_wording(settings, manifest),
+        shows_logprobs=request.logprobs is not None,
         schema=request.schema,
         on_doubt=on_doubt,
         template=params.chat_template_kwargs,
@@ -296,6 +300,11 @@ def _sampling(request: UnresolvedRequest, contract: Contract, manifest: Manifest
         constraint=None if contract.takes_schema else constraint_of(contract, forcing(settings, manifest)),
         json_schema=_paired(request),
     )
+
+
+def _logprobs(request: UnresolvedRequest, *, needed: bool) -> int | None:
+    """What the engine is asked for: for the caller, or for signals, which want no other tokens."""
+    return request.logprobs if request.logprobs is not None else 0 if needed else None
 
 
 def _paired(request: UnresolvedRequest) -> Schema | None:

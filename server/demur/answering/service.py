@@ -29,6 +29,7 @@ from demur.answering.response import Identity, TokenValue
 from demur.answering.sampler import SampleBatch, draw
 from demur.answering.settling import Settler
 from demur.answering.signals import SignalScores
+from demur.answering.visible_tokens import visible_tokens
 from demur.calibration.store import CalibratorStore
 from demur.core.contracts import Contract
 from demur.engine.base import (
@@ -136,7 +137,9 @@ class Answerer:
         usage = replace(usage_of(collector), signal_tokens=signal_tokens)
         answer = build_answer(self._identity(answer_id, request.contract), request, outcome, usage)
         saved = tokens_saved_upper_bound(collector, batch.samplings[0].max_tokens)
-        yield Final(answer, collector.states, outcome.ending, saved, outcome)
+        shown = answer.decision == "answer" and request.shows_logprobs
+        logprobs = visible_tokens(candidate.raw, answer.text, candidate.sample.logprobs) if shown else None
+        yield Final(answer, collector.states, outcome.ending, saved, outcome, logprobs)
 
     async def _collect(
         self, active: ActiveRequest, batch: SampleBatch, collector: SampleCollector

@@ -43,7 +43,7 @@ _CODES = {
     "abstention": "abstained",
 }
 _FAULTS = {"extra_forbidden": "unknown_parameter", "missing": "missing_required_parameter"}
-_OPENAI_PATHS = ("/v1/chat/", "/v1/responses", "/v1/models")
+_OPENAI_PATHS = ("/v1/chat/", "/v1/responses")
 
 
 class ErrorBody(BaseModel):

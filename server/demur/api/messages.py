@@ -13,6 +13,8 @@ MAX_MESSAGES = 1_000
 """Of one request."""
 MAX_PARTS = 256
 """Of one message's content."""
+MAX_PART_FIELDS = 16
+"""Of one part: its type, its text, and what says nothing to a model."""
 MAX_CALLS = 128
 """Tool calls of one message."""
 LONGEST_REFUSAL = 10_000
@@ -30,6 +32,7 @@ _PARTS_SCHEMA: dict[str, Any] = {
                 "type": "object",
                 "properties": {"type": {"const": "text"}, "text": {"type": "string"}},
                 "required": ["type", "text"],
+                "maxProperties": MAX_PART_FIELDS,
             },
         },
         {"type": "null"},
@@ -51,6 +54,8 @@ def _join_parts(content: object) -> object:
 
 def _text_of(part: Any) -> str:
     fields = cast("dict[str, Any]", part) if isinstance(part, dict) else {}
+    if len(fields) > MAX_PART_FIELDS:
+        raise ValueError(f"a part has at most {MAX_PART_FIELDS} fields, not {len(fields)}")
     named = _TEXT_PARTS.get(str(fields.get("type")))
     if named is None:
         raise ValueError("only text parts are taken: {'type': 'text', 'text': '...'}")
@@ -83,7 +88,7 @@ class ToolCall(BoundedModel):
     id: Name | None = None
     type: Literal["function"] = "function"
     function: CalledFunction
-    index: int | None = None
+    index: Any = None
 
 
 class ChatMessage(BoundedModel):

@@ -6,6 +6,7 @@ from pydantic import ConfigDict, Field
 
 from demur.answering import RequestParams, UnresolvedRequest
 from demur.answering.errors import InvalidRequest
+from demur.api.chat.forms import JsonObject
 from demur.api.messages import Messages, Text, conversation
 from demur.engine.base import Message
 from demur.fields import NotNull, drop_null_defaults
@@ -24,7 +25,7 @@ class AnswerRequest(RequestParams):
     question: Annotated[Text | None, Field(json_schema_extra={"pattern": r"\S"}), NotNull()] = None
     messages: Annotated[Messages | None, NotNull()] = None
     schema_: Annotated[
-        dict[str, Any] | None,
+        JsonObject | None,
         Field(
             alias="schema",
             description="A JSON Schema: the answer is JSON that fits it, and `fields` tells how sure each value is.",

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, WithJsonSchema
 from pydantic_core import CoreSchema, core_schema
 
-from demur.fields import BoundedModel
+from demur.fields import BoundedModel, Name, Strings
 
 MOST_STOPS, LONGEST_STOP = 16, 500
 """Stop strings of a request, and characters of one."""
@@ -52,13 +52,13 @@ class HarmlessFields(BoundedModel):
     prompt, unless its chat template takes an argument for it (`chat_template_kwargs`).
     """
 
-    user: Ignored = None
-    safety_identifier: Ignored = None
-    metadata: Ignored = None
+    user: Name | None = Field(default=None, description="Without effect, like the other fields about the caller.")
+    safety_identifier: Name | None = None
+    metadata: Strings | None = None
     store: Ignored = None
     service_tier: Ignored = None
-    prompt_cache_key: Ignored = None
-    prompt_cache_retention: Ignored = None
+    prompt_cache_key: Name | None = None
+    prompt_cache_retention: Name | None = None
     parallel_tool_calls: Ignored = None
     reasoning_effort: Ignored = None
     verbosity: Ignored = None

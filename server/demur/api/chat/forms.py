@@ -9,11 +9,13 @@ from pydantic import Field
 from demur.answering.errors import InvalidRequest
 from demur.core.fields import ANY_OBJECT
 from demur.core.fields.schema import Schema
-from demur.fields import BoundedModel, Name
+from demur.fields import AtMost, BoundedModel, Name
 
 MOST_TOOLS = 128
 """Of one request."""
-JsonObject = dict[str, Any]
+MOST_KEYWORDS = 256
+"""Of the outermost level of a schema; how large the whole may be is judged when it is read."""
+JsonObject = Annotated[dict[str, Any], Field(max_length=MOST_KEYWORDS), AtMost(MOST_KEYWORDS)]
 Description = Annotated[str, Field(max_length=10_000)]
 
 

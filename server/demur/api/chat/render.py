@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from demur.answering import Answer, Final, new_id
 from demur.api.chat.forms import Form
+from demur.api.chat.logprobs import chat_logprobs
 from demur.api.chat.schemas import (
     AbstainAs,
     CalledFunction,
@@ -83,6 +84,7 @@ def chunks(chat_id: str, created: int, index: int, final: Final, style: Style) -
     deltas += [ChatDelta(refusal=said.refusal)] if said.refusal is not None else []
     deltas += [ChatDelta(tool_calls=[call.model_copy(update={"index": 0})]) for call in said.tool_calls or []]
     choices = [ChunkChoice(index=index, delta=delta) for delta in deltas]
+    choices[min(1, len(choices) - 1)].logprobs = chat_logprobs(final.logprobs)
     reason = _finish_reason(final, said, style)
     choices.append(ChunkChoice(index=index, delta=ChatDelta(), finish_reason=reason, demur=answer))
     for choice in choices:
@@ -102,7 +104,13 @@ def usage(finals: Sequence[Final]) -> ChatUsage:
 
 def _choice(index: int, final: Final, style: Style) -> Choice:
     said = message(final.answer, style)
-    return Choice(index=index, message=said, finish_reason=_finish_reason(final, said, style), demur=final.answer)
+    return Choice(
+        index=index,
+        message=said,
+        logprobs=chat_logprobs(final.logprobs),
+        finish_reason=_finish_reason(final, said, style),
+        demur=final.answer,
+    )
 
 
 def message(answer: Answer, style: Style) -> ChatReplyMessage:

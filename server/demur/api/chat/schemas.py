@@ -13,6 +13,8 @@ from demur.api.messages import Messages, conversation
 from demur.fields import BoundedModel, Count
 
 AbstainAs = Literal["content", "refusal", "error"]
+MOST_TOP_LOGPROBS = 20
+"""As in OpenAI's API; vLLM gives no more by default either."""
 FinishReason = Literal["stop", "length", "tool_calls"]
 
 
@@ -39,14 +41,14 @@ class ChatRequest(HarmlessFields, RequestParams):
     )
     tools: Tools | None = Field(default=None, description="Nothing is called unless `tool_choice` forces one tool.")
     tool_choice: ToolChoice | None = None
+    logprobs: bool | None = Field(default=None, description="Those of the text, never of answer line or confidence.")
+    top_logprobs: int | None = Field(default=None, ge=0, le=MOST_TOP_LOGPROBS)
     abstain_as: AbstainAs | None = Field(
         default=None,
         description="How it is said that there is no answer: as `content`, as a `refusal`, or as an `error` with "
         "status 422. By default the key's or the operator's choice, else content for text and refusal for JSON.",
     )
 
-    logprobs: Annotated[Any, WithoutEffect(None, False)] = None
-    top_logprobs: Annotated[Any, WithoutEffect(None, 0)] = None
     functions: Annotated[Any, WithoutEffect(None, [])] = None
     function_call: Annotated[Any, WithoutEffect(None, "none", "auto")] = None
     modalities: Annotated[Any, WithoutEffect(None, ["text"])] = None
@@ -68,7 +70,12 @@ class ChatRequest(HarmlessFields, RequestParams):
         if None not in (self.max_tokens, newer := self.max_completion_tokens) and newer != self.max_tokens:
             raise InvalidRequest("max_tokens says something else; give one of them", "max_completion_tokens")
         asked = self.model_copy(update={"max_tokens": newer}) if newer is not None else self
-        request = UnresolvedRequest(conversation(self.messages), asked, "messages", schema_field="response_format")
+        if self.top_logprobs and not self.logprobs:
+            raise InvalidRequest("goes with logprobs: true", "top_logprobs")
+        logprobs = self.top_logprobs or 0 if self.logprobs else None
+        request = UnresolvedRequest(
+            conversation(self.messages), asked, "messages", schema_field="response_format", logprobs=logprobs
+        )
         return replace(request, schema=form.schema, schema_field=form.field) if (form := self.form) else request
 
 
@@ -106,10 +113,29 @@ class ChatReplyMessage(BaseModel):
     tool_calls: Annotated[list[ToolCall] | None, Field(exclude_if=lambda calls: calls is None)] = None
 
 
+class LikelyToken(BaseModel):
+    """A token with its natural log-probability; `bytes` are its UTF-8, of which `token` may show only a part."""
+
+    token: str
+    logprob: float
+    bytes: list[int]
+
+
+class ChatToken(LikelyToken):
+    top_logprobs: list[LikelyToken]
+
+
+class ChatLogprobs(BaseModel):
+    """Of the tokens of the text before the answer line; null where the text is no one stretch of the output."""
+
+    content: list[ChatToken] | None
+    refusal: None = None
+
+
 class Choice(BaseModel):
     index: int
     message: ChatReplyMessage
-    logprobs: None = None
+    logprobs: ChatLogprobs | None = None
     finish_reason: FinishReason
     demur: Answer
 
@@ -140,7 +166,7 @@ class ChatDelta(BaseModel):
 class ChunkChoice(BaseModel):
     index: int
     delta: ChatDelta
-    logprobs: None = None
+    logprobs: ChatLogprobs | None = None
     finish_reason: FinishReason | None = None
     demur: Answer | None = None
 
