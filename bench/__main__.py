@@ -2,6 +2,7 @@
 
 `make soak` is not among them: python -m bench soak [--only streams --seconds 20]
 Nor is what needs the folder of a run: python -m bench replay RUN
+Nor what asks a running server: python -m bench examples [--url URL]
 Nor what takes half an hour and has options: python -m bench guarantee [--part worst --sets 200]
 One that is named alone gets the arguments behind it: python -m bench grouping FILE
 """
@@ -14,7 +15,8 @@ from pathlib import Path
 NAMES = sorted(
     path.stem
     for path in Path(__file__).parent.glob("*.py")
-    if path.stem not in {"__main__", "report", "populations", "replay", "guarantee"} and not path.stem.startswith("_")
+    if path.stem not in {"__main__", "report", "populations", "replay", "guarantee", "examples"}
+    and not path.stem.startswith("_")
 )
 
 
@@ -22,7 +24,9 @@ def main() -> None:
     if sys.argv[1:2] in (["soak"], ["replay"]):
         runpy.run_module(f"bench.{sys.argv.pop(1)}", run_name="__main__")
         return
-    if sys.argv[1:2] == ["guarantee"] or (sys.argv[1:2] and sys.argv[1] in NAMES and set(sys.argv[2:]) - set(NAMES)):
+    if sys.argv[1:2] in (["guarantee"], ["examples"]) or (
+        sys.argv[1:2] and sys.argv[1] in NAMES and set(sys.argv[2:]) - set(NAMES)
+    ):
         importlib.import_module(f"bench.{sys.argv.pop(1)}").main()
         return
     wanted = sys.argv[1:] or NAMES

@@ -42,8 +42,9 @@ def of_folder(
 ) -> str:
     """The fingerprint of a model folder, served with these engine arguments.
 
-    Every file in it counts but hidden ones, model cards and pictures; of the manifest, all but its metrics. `cache` is
-    a file that remembers the hash of a file which has not changed since by size, time and inode: weights are read once.
+    Every file in it counts but hidden ones, model cards and pictures; of the manifest, all but what was measured.
+    `cache` is a file that remembers the hash of a file which has not changed since by size, time and inode: weights are
+    read once.
     """
     known = _Hashes(cache)
     files = {path.relative_to(folder).as_posix(): known.of(path) for path in _files(folder)}
@@ -62,9 +63,9 @@ def of_name(name: str, manifest: Manifest, arguments: Mapping[str, Any] | None =
 
 
 def _fingerprint(kind: str, what: dict[str, Any], manifest: Manifest, arguments: Mapping[str, Any] | None) -> str:
-    """The metrics are left out: they are often filled in by the very evaluation that asks."""
+    """What was measured is left out: it is often filled in by the very evaluation that asks."""
     told = what | {
-        "manifest": manifest.model_dump(mode="json", exclude={"metrics"}),
+        "manifest": manifest.model_dump(mode="json", exclude={"metrics", "examples", "measured"}),
         "arguments": {name: value for name, value in (arguments or {}).items() if name not in SPEED_ONLY},
     }
     canonical = json.dumps(told, sort_keys=True, default=str)

@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, Val
 from demur.core.answers import Aggregation
 from demur.core.contracts import CONTRACTS
 from demur.fields import KeyOf
+from demur.measured import Example, Measured
 from demur.named_file import FileError, printable, read_file, shown
 from demur.prompts import Domain
 
@@ -96,6 +97,10 @@ class Manifest(BaseModel):
     critic: Critic | None = None
     training: Mapping[str, Any] = Field(default_factory=dict)
     metrics: Mapping[str, Any] = Field(default_factory=dict)
+    examples: Annotated[tuple[Example, ...], Field(max_length=8)] = ()
+    """Questions that show what the model does."""
+    measured: Mapping[str, Measured] = Field(default_factory=dict)
+    """By contract: how far the confidences were true."""
 
     @field_validator("contracts")
     @classmethod

@@ -8,7 +8,10 @@ from typing import Any
 
 import httpx
 import pytest
+from bench.examples import request, shows
 from prometheus_client.parser import text_string_to_metric_families
+
+from demur.measured import Example
 
 pytestmark = [pytest.mark.vllm, pytest.mark.timeout(600)]
 PATIENCE = 180.0
@@ -72,3 +75,12 @@ def test_a_settled_vote_stops_early_and_the_rest_leaves_the_engine(served):
     while running(served) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert running(served) == 0
+
+
+def test_each_example_shows_what_it_says(served):
+    """Greedy; `python -m bench examples` asks each 50 times as the page would."""
+    for one in served.get("/v1/models").json()["data"][0]["demur"]["examples"]:
+        example = Example.model_validate(one)
+        asked = request(example)
+        question, t = asked.pop("question"), asked.pop("risk_threshold")
+        assert shows(example, ask(served, question, t, **asked)), example

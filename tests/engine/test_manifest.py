@@ -23,6 +23,8 @@ WHOLE = {
     "critic": {"path": "critic", "scale": "signed"},
     "training": {"steps": 300, "data": ["a", "b"]},
     "metrics": {"smece": 0.05},
+    "examples": [],
+    "measured": {},
 }
 
 

@@ -13,11 +13,21 @@ from demur.api.auth import KeyedRoute
 from demur.api.calibrators import CalibratorCard, cards
 from demur.api.context import Shared
 from demur.api.openapi import errors
-from demur.core.answers import Aggregation
+from demur.core.answers import Aggregation, Granularity
+from demur.core.contracts import CONTRACTS
+from demur.measured import Example, Measured
 from demur.prompts import prompt_hash
 from demur.settings import Settings
 
 router = APIRouter(tags=["models"], route_class=KeyedRoute)
+
+
+class ContractCard(BaseModel):
+    """How a contract can be asked and what it gives, for clients that offer the choice."""
+
+    granularities: list[Granularity] = Field(description="What can be decided, the default first.")
+    states_confidence: bool = Field(description="Whether an answer has a probability, which a threshold can move.")
+    states_threshold: bool = Field(description="Whether the model is told the threshold.")
 
 
 class ModelCard(BaseModel):
@@ -42,6 +52,9 @@ class ModelCard(BaseModel):
         "name is known, as for one on another host."
     )
     calibrators: list[CalibratorCard] = Field(description="What confidences are calibrated by, the first that fits.")
+    contract_cards: dict[str, ContractCard] = Field(description="What each contract can be asked for.")
+    examples: list[Example] = Field(description="Questions that show what the model does.")
+    measured: dict[str, Measured] = Field(description="By contract: how far the confidences were found to be true.")
 
 
 class Model(BaseModel):
@@ -87,5 +100,18 @@ def _describe(answerer: Answerer, settings: Settings) -> Model:
         prompts={name: prompt_hash(name, manifest.domain, trained=trained) for name in manifest.contracts},
         fingerprint=answerer.fingerprint,
         calibrators=cards(answerer.calibrators, time.time()),
+        contract_cards={contract: _contract_card(contract) for contract in manifest.contracts},
+        examples=list(manifest.examples),
+        measured=dict(manifest.measured),
     )
     return Model(id=manifest.name, demur=card)
+
+
+def _contract_card(name: str) -> ContractCard:
+    contract = CONTRACTS[name]
+    granularities: list[Granularity] = ["claims", "response"] if contract.has_claims else ["response"]
+    return ContractCard(
+        granularities=granularities,
+        states_confidence=contract.states_confidence,
+        states_threshold=contract.states_threshold,
+    )
