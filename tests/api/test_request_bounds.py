@@ -12,7 +12,6 @@ from pydantic import BaseModel, ValidationError
 
 from demur.api.chat.schemas import ChatRequest
 from demur.api.json_size import MOST_VALUES, holds_too_much, outside_strings
-from demur.api.maths import MAX_FORMULAS, MathsRequest
 from demur.api.messages import MAX_MESSAGES, MAX_PARTS
 from demur.api.schemas import AnswerRequest
 from demur.fields import MAX_ENTRIES
@@ -32,7 +31,7 @@ def shapes(field: str) -> Iterator[dict[str, Any]]:
     yield {field: [dict(ASKED, content=[{"type": "text", "text": "q"}] * MANY)] * 20}
 
 
-@pytest.mark.parametrize("model", [AnswerRequest, ChatRequest, MathsRequest])
+@pytest.mark.parametrize("model", [AnswerRequest, ChatRequest])
 def test_no_body_makes_more_errors_than_there_are_fields(model: type[BaseModel]) -> None:
     bodies = [body for field in model.model_fields for body in shapes(field)]
     for body in [*bodies, STRANGE, STRANGE | {"messages": [ASKED]}]:
@@ -65,7 +64,6 @@ def test_no_body_makes_more_errors_than_there_are_fields(model: type[BaseModel])
         ("/v1/chat/completions", {"messages": [ASKED], "n": 10**40}, "n", 2**31 - 1),
         ("/v1/answers", {"question": "q", "samples": 10**40}, "samples", 2**31 - 1),
         ("/v1/answers", {"question": "q", "timeout": 5e-324}, "timeout", 0.05),
-        ("/page/maths", {"formulas": [{"latex": "x"}] * (MAX_FORMULAS + 1)}, "formulas", MAX_FORMULAS),
     ],
 )
 def test_a_refusal_names_the_field_and_the_limit(make, path, fields, param, limit) -> None:

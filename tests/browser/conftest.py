@@ -105,7 +105,7 @@ def serve() -> Iterator[Callable[..., tuple[str, ScriptedEngine]]]:
             **settings: Any,
         ) -> tuple[str, ScriptedEngine]:
             engine = source if isinstance(source, ScriptedEngine) else ScriptedEngine(source)
-            model = {"name": "demur-test", "calibrated": True, "contracts": ["response", "claims", "explicit_risk"]}
+            model = {"name": "demur-test", "calibrated": True, "contracts": ["claims", "response", "explicit_risk"]}
             app = create_app(
                 engine, Manifest.model_validate(model | (manifest or {})), Settings(**settings), critic=critic
             )
@@ -150,6 +150,39 @@ def visit(browse: Callable[..., Visit], serve: Callable[..., tuple[str, Scripted
         return browse(url, context=context, wait=wait, engine=engine)
 
     return serve_and_open
+
+
+RENDER = """async ([text, method]) => {
+  const { loadLibraries } = await import('/js/libraries.js');
+  const { Prose } = await import('/js/prose.js');
+  await loadLibraries();
+  const place = document.createElement('div');
+  place.className = 'untrusted';
+  document.body.append(place);
+  new Prose()[method](place, text);
+  const html = place.innerHTML;
+  place.remove();
+  return html;
+}"""
+
+
+@pytest.fixture(scope="module")
+def still(browser: Browser) -> Iterator[Page]:
+    """One page for all tests of a file that only call the page's modules."""
+    engine = ScriptedEngine({})
+    with serving(create_app(engine, Manifest(name="demur-test"), Settings())) as url:
+        visited = Visit(browser.new_page(), url, engine)
+        _watch(visited)
+        visited.page.goto(url)
+        yield visited.page
+        visited.page.close()
+        assert visited.errors + visited.foreign() == []
+
+
+@pytest.fixture
+def render(still: Page) -> Callable[..., str]:
+    """render(text): the HTML that a model's text becomes."""
+    return lambda text, method="write": still.evaluate(RENDER, [text, method])
 
 
 def _watch(visited: Visit) -> None:

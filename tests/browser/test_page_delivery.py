@@ -1,6 +1,7 @@
 """How the page gets to the browser: little, from one host, and kept when it has not changed."""
 
 import gzip
+import hashlib
 import re
 import tomllib
 from pathlib import Path
@@ -27,6 +28,7 @@ def test_nothing_but_the_pages_files_is_needed_for_the_first_paint(visit) -> Non
     paths = {re.sub(r"^https?://[^/]+", "", request.url) for request in page.requests}
     folder = web.web_folder()
     files = {"/" + file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()}
+    files = {name for name in files if not name.startswith("/vendor/") or name == "/vendor/temml.css"}
     assert paths - files == {"/", "/ready", "/v1/models"}
     assert files - paths <= {"/index.html"}, "every file is used"
 
@@ -41,7 +43,7 @@ def test_a_file_that_has_not_changed_is_not_sent_again(serve) -> None:
 def test_the_page_works_below_a_path_of_a_proxy(visit) -> None:
     """Every address in the page is relative."""
     folder = web.web_folder()
-    for file in folder.rglob("*.*"):
+    for file in [path for path in folder.rglob("*.*") if path.suffix in (".js", ".css", ".html")]:
         assert not re.search(r"""(src|href|from|url)\s*[=(]?\s*["']/""", file.read_text()), file.name
 
 
@@ -51,3 +53,22 @@ def test_the_wheel_has_the_page_where_the_server_looks_for_it() -> None:
     package = Path(web.__file__).parents[1]
     assert Path(included["clients/web"]) == Path(package.name) / "web"
     assert web.web_folder() in (package / "web", ROOT / "clients" / "web")
+
+
+def test_libraries_are_those_that_were_checked_in() -> None:
+    """`scripts/vendor-web` writes the list; each library has its licence beside it."""
+    folder = web.web_folder()
+    assert folder is not None
+    listed = dict(reversed(line.split("  ")) for line in (folder / "vendor" / "SHA256SUMS").read_text().splitlines())
+    found = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in (folder / "vendor").iterdir()}
+    found.pop("SHA256SUMS")
+    assert found == listed
+    assert {"LICENSE-temml", "LICENSE-markdown-it", "LICENSE-stix-two-math"} <= set(found)
+
+
+def test_no_contract_is_compared_by_name() -> None:
+    """What differs between contracts is told by the server, so that one from outside needs no change here."""
+    folder = web.web_folder()
+    assert folder is not None
+    for file in (folder / "js").glob("*.js"):
+        assert not re.search(r"""contract\b\)?\s*[!=]==?\s*["'`]""", file.read_text()), file.name

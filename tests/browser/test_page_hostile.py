@@ -46,7 +46,7 @@ def test_markup_in_every_place_stays_text(visit) -> None:
     page = visit({"eggs": claims(*ATTACKS)})
     page.answer("How many eggs?", t=0.5)
     shown = page.find(".step .text").all_inner_texts()
-    assert shown[:-1] == ATTACKS[:-1]
+    assert shown == ATTACKS
     page.find(".raw summary").click()
     page.find(".program summary").click()
     page.find(".raw .code:not(:empty)").wait_for()
@@ -67,16 +67,6 @@ def test_markup_in_reason_and_answer_stays_text(visit, attack) -> None:
     assert page.page.title() == "demur"
 
 
-def test_no_attribute_of_a_formula_reaches_the_page(visit) -> None:
-    page = visit({"eggs": claims(ATTACKS[-1])})
-    page.answer("How many eggs?", t=0.5)
-    page.find("math").nth(2).wait_for()
-    names = page.page.evaluate(
-        "[...document.querySelectorAll('math, math *')].flatMap((one) => one.getAttributeNames())"
-    )
-    assert set(names) <= {"display"}
-
-
 def test_the_hostile_vector_shows_its_invisible_characters(visit) -> None:
     page = visit({"eggs": VECTOR["completions"][0]["text"]})
     page.answer("How many eggs?", t=0.8)
@@ -93,6 +83,13 @@ def test_directions_of_one_step_do_not_reach_the_next(visit) -> None:
     )
     assert directions == [["ltr", "isolate"], ["rtl", "isolate"], ["ltr", "isolate"]]
     assert page.find(".invisible").get_attribute("title") == "right-to-left override that the model wrote"
+
+
+@pytest.mark.parametrize(
+    "char", "\u00ad\u034f\u115f\u17b4\u2800\u3164\uffa0\ufe00\U000e0041\U000e0100\U000e01ef\U0001d173"
+)
+def test_characters_that_nobody_sees_are_shown_by_their_numbers(render, char) -> None:
+    assert f">U+{ord(char):04X}<" in render(f"1{char}0")
 
 
 def test_ten_thousand_invisible_characters_are_one_mark(visit) -> None:
@@ -129,7 +126,9 @@ def test_the_policy_allows_nothing_but_the_pages_own_files(serve) -> None:
         headers = httpx.get(url + path).headers
         policy = dict(part.split(" ", 1) for part in headers["content-security-policy"].split("; "))
         assert policy["default-src"] == "'none'"
-        assert {policy[kind] for kind in ("script-src", "style-src", "connect-src", "img-src")} == {"'self'"}
+        assert {policy[kind] for kind in ("script-src", "style-src", "connect-src", "img-src", "font-src")} == {
+            "'self'"
+        }
         assert policy["trusted-types"] == "'none'"
         assert policy["frame-ancestors"] == "'none'"
         assert headers["x-content-type-options"] == "nosniff"

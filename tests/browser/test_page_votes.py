@@ -42,7 +42,7 @@ def test_the_vote_is_bars_of_its_samples(visit) -> None:
     assert page.answer("How many eggs?", t=0.5).locator(".answer").inner_text() == "70"
     assert page.find(".group-answer").all_inner_texts() == ["70", "80"]
     assert page.find(".group.chosen .chosen-mark").inner_text() == "chosen"
-    assert "2 of 3 samples, 85% sure on average" in page.find(".group.chosen").inner_text()
+    assert "73.9% of the weight, 2 of 3 samples, sure: 90%, 80%" in page.find(".group.chosen").inner_text()
     widths = page.find(".group").evaluate_all(
         """(groups) => groups.map((group) => {
           const dots = [...group.querySelectorAll('.dot')].map((dot) => dot.getBoundingClientRect());
@@ -95,3 +95,28 @@ def test_formulas_in_the_vote_are_maths(visit) -> None:
     choose(page, 2)
     page.answer("How many eggs?", t=0.1)
     page.find(".group-answer mfrac").wait_for()
+
+
+WHY = {
+    "majconf": ("9", "add up to 1.10, the next one’s to 0.90"),
+    "majority": ("9", "2 of 3 samples gave the chosen answer"),
+    "maxconf": ("8", "Here it is 90% sure"),
+}
+
+
+@pytest.mark.parametrize("rule", WHY)
+def test_the_vote_says_why_its_answer_won(visit, rule) -> None:
+    answer, why = WHY[rule]
+    page = visit({"eggs": [says("9", 0.5), says("8", 0.9), says("9", 0.6)]})
+    choose(page, 3)
+    page.find("[name=selection]").select_option(rule)
+    assert page.answer("How many eggs?", t=0.1).locator(".answer").inner_text() == answer
+    assert why in page.find(".vote .because").inner_text()
+
+
+def test_votes_are_as_wide_as_they_weigh(visit) -> None:
+    page = visit({"eggs": [says("9", 0.2), says("9", 0.2), says("8", 0.8)]})
+    choose(page, 3)
+    page.answer("How many eggs?", t=0.1)
+    widths = page.find(".group .dot").evaluate_all("(dots) => dots.map((dot) => dot.getBoundingClientRect().width)")
+    assert widths[0] > 2.5 * max(widths[1:])

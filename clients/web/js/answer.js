@@ -1,16 +1,22 @@
 // The answer section: what one run has shown so far, and then its reply at the slider's threshold.
 
-import { lowest, redecide } from "./decide.js";
+import { isToldRisk, lowest, redecide } from "./decide.js";
 import { el } from "./dom.js";
 import { Expected } from "./expected.js";
 import { Program } from "./program.js";
 import { Raw } from "./raw.js";
-import { isLive } from "./request.js";
+import { formOf, isLive, questionOf } from "./request.js";
 import { allowed } from "./run.js";
 import { segments } from "./spans.js";
 import { Steps } from "./steps.js";
+import { appendUntrusted } from "./untrusted.js";
 import { Verdict } from "./verdict.js";
 import { Vote } from "./vote.js";
+
+/** The slider has whole percents: where it stands on the reply's threshold, it means that one. */
+const atOwn = ({ risk_threshold: own }, t) => (Math.round(100 * own) === Math.round(100 * t) ? own : t);
+
+const LONGEST_QUESTION = 2000;
 
 export class AnswerView {
   #steps;
@@ -19,6 +25,7 @@ export class AnswerView {
   #raw;
   #expected = new Expected();
   #program = new Program();
+  #question = el("h2", { class: "asked-question untrusted", dir: "auto" });
   #restarts = el("p", { class: "restarts" });
   #resets = 0;
   #closed = 0;
@@ -34,12 +41,14 @@ export class AnswerView {
   }
 
   /** Make room for a run: nothing of the last one stays. */
-  begin() {
+  begin(request) {
+    this.#question.replaceChildren();
+    appendUntrusted(this.#question, questionOf(request).slice(0, LONGEST_QUESTION));
     this.#steps.clear();
     this.#vote.clear();
     [this.#resets, this.#closed, this.#settled] = [0, 0, undefined];
     this.root.replaceChildren(
-      this.#verdict.element, this.#restarts, this.#steps.element, this.#vote.element, this.#raw.element,
+      this.#question, this.#verdict.element, this.#restarts, this.#steps.element, this.#vote.element, this.#raw.element,
       this.#expected.element, this.#program.element,
     );
     this.root.classList.remove("unfinished");
@@ -50,7 +59,7 @@ export class AnswerView {
 
   /** What `run` has so far. */
   progress({ folded, request }, t) {
-    const live = isLive(request);
+    const live = isLive(request, formOf(request));
     const samples = request.samples ?? 1;
     this.#verdict.working({ tokens: folded.tokens, words: folded.words, covered: !live, samples });
     this.#noteResets(folded.resets);
@@ -62,11 +71,11 @@ export class AnswerView {
   }
 
   /** `run` at the threshold `t`; gives what is shown. */
-  decide({ folded, reply, request }, t) {
-    const moved = redecide(reply, Math.max(t, lowest(reply)));
+  decide({ folded, reply, request, seconds }, t) {
+    const moved = redecide(reply, atOwn(reply, Math.max(t, lowest(reply))));
     const shown = moved.refused ? reply : moved;
     this.#noteResets(folded.resets);
-    this.#verdict.decided(reply, shown, t);
+    this.#verdict.decided(reply, shown, t, seconds);
     this.#steps.threshold = shown.risk_threshold;
     this.#settle(shown);
     this.#showRest(reply, shown, request);
@@ -90,11 +99,11 @@ export class AnswerView {
   #showRest(reply, shown, request) {
     this.#vote.element.hidden = !shown.samples;
     const covered = shown.decision !== "answer";
-    if (shown.samples) this.#vote.ended(shown.samples, covered ? "covered" : null, unseenIn(reply));
+    if (shown.samples) this.#vote.ended(shown.samples, request.selection ?? "majconf", covered ? "covered" : null, unseenIn(reply));
     this.#raw.set({ raw: reply.raw, covered });
     this.#expected.set({ values: reply.token_values, covered });
     this.#program.element.hidden = false;
-    this.#program.set({ request: { ...request, risk_threshold: shown.risk_threshold }, reply: shown });
+    this.#program.set({ request: atThreshold(request, shown), reply: shown });
   }
 
   #stream(folded, t) {
@@ -116,7 +125,12 @@ export class AnswerView {
   }
 }
 
+/** The request for what is shown: one that was moved has no error rate any more. */
+function atThreshold({ max_error: rate, ...request }, shown) {
+  return rate !== undefined && shown.guarantee ? { ...request, max_error: rate } : { ...request, risk_threshold: shown.risk_threshold };
+}
+
 /** What to call an answer in the vote that is not here: samples may decline, and a server may keep the rest. */
-function unseenIn({ contract }) {
-  return contract === "explicit_risk" && allowed.withheld ? "declined" : "another answer, not sent";
+function unseenIn(reply) {
+  return isToldRisk(reply) && allowed.withheld ? "declined" : "another answer, not sent";
 }

@@ -1,4 +1,4 @@
-// What the page asks the server: is it ready, what does it serve, an answer as events, formulas as trees.
+// What the page asks the server: is it ready, what does it serve, an answer as events.
 
 import { Decoder } from "./sse.js";
 
@@ -35,13 +35,6 @@ export async function servedModel() {
   if (!response.ok) throw await refusal(response);
   const [{ id, demur }] = (await response.json()).data;
   return { id, ...demur };
-}
-
-/** One tree, or null, for each of `formulas`. */
-export async function convertFormulas(formulas) {
-  const response = await post("page/maths", { formulas });
-  if (!response.ok) throw await refusal(response);
-  return (await response.json()).formulas;
 }
 
 /**

@@ -1,54 +1,76 @@
 // The question and how it is to be answered.
 
 import { el, find, setText } from "./dom.js";
-import { buildRequest, showOptions } from "./request.js";
-import { CONTRACTS } from "./words.js";
+import { offerExamples } from "./examples.js";
+import { buildRequest, fillForm, setForms, showOptions } from "./request.js";
+import { offerSources } from "./sources.js";
+import { formWords } from "./words.js";
 
 export class Composer {
   #form = find("ask");
   #question = find("question");
   #send = find("send");
   #stop = find("stop");
-  #has = { critic: false };
+  #hint = find("question-hint");
+  #has = { critic: false, sources: false };
+  #onTry;
 
-  /** `onAsk()` when the reader asks, `onStop()` when it is enough, `onEdit()` when the question changes. */
-  constructor({ onAsk, onStop, onEdit }) {
+  /** `onAsk()`, `onStop()`, `onEdit()` when the question or how it is asked changes, `onTry(example)`. */
+  constructor({ onAsk, onStop, onEdit, onTry }) {
+    this.#onTry = onTry;
     this.#form.addEventListener("submit", (event) => {
       event.preventDefault();
-      onAsk();
+      if (this.#isAsked()) onAsk();
     });
     this.#question.addEventListener("keydown", (event) => this.#onKey(event));
-    this.#question.addEventListener("input", onEdit);
-    this.#form.addEventListener("change", () => showOptions(this.#form, this.#has));
+    this.#question.addEventListener("input", () => {
+      this.#tell("");
+      onEdit();
+    });
+    this.#form.addEventListener("change", () => {
+      showOptions(this.#form, this.#has);
+      onEdit();
+    });
     this.#stop.addEventListener("click", onStop);
     // A browser says nothing about a wrong value that it cannot show.
     this.#form.addEventListener("invalid", () => (find("options").open = true), true);
-    for (const example of find("examples").querySelectorAll("button")) {
-      example.addEventListener("click", () => this.#try(example.textContent, onAsk));
-    }
   }
 
   get question() {
     return this.#question.value.trim();
   }
 
-  /** The request as the form has it, at the threshold `t`. */
-  request(t) {
-    return buildRequest(this.#form, this.question, t);
+  /** The request as the form has it, with `bar` for what to abstain by, for a `question` after the messages `before` it. */
+  request(bar, question = this.question, before = []) {
+    return buildRequest(this.#form, question, bar, before);
   }
 
-  /** Offer what the served model can do; for this page claims come first. */
-  offer({ id, calibrated, contracts, confidence_sources: sources }) {
-    this.#has = { critic: sources.includes("critic") };
-    find("model").replaceChildren(
-      el("span", { class: "model-name" }, id),
-      el("span", { class: calibrated ? "badge" : "badge warn" }, calibrated ? "calibrated" : "not calibrated"),
-    );
-    const ordered = Object.keys(CONTRACTS).filter((name) => contracts.includes(name));
+  /** Make room for another question. */
+  clear() {
+    this.#question.value = "";
+    this.#question.focus();
+  }
+
+  /** Fill the form with a request. */
+  fill(request) {
+    this.#question.value = request.question;
+    fillForm(this.#form, request);
+    showOptions(this.#form, this.#has);
+    this.#tell("");
+  }
+
+  /** Offer what the served model can do, in its order. */
+  offer({ contract_cards: cards, confidence_sources: sources, examples, calibrators }) {
+    this.#has = { critic: sources.includes("critic"), sources: sources.length > 1 || calibrators?.length > 0 };
+    offerSources(this.#form, sources, calibrators);
+    setForms(cards);
     const before = new FormData(this.#form).get("contract");
-    const chosen = ordered.includes(before) ? before : ordered[0];
+    const names = Object.keys(cards);
+    const chosen = names.includes(before) ? before : names[0];
     const legend = find("contracts").querySelector("legend");
-    find("contracts").replaceChildren(legend, ...ordered.map((name) => choice(name, name === chosen)));
+    const choices = names.map((name) => choice(name, formWords(cards[name]), name === chosen));
+    find("contracts").replaceChildren(legend, ...choices);
+    offerExamples(examples, this.#onTry);
     showOptions(this.#form, this.#has);
   }
 
@@ -62,9 +84,16 @@ export class Composer {
     if (pressed) (state === "asking" ? this.#stop : this.#send).focus();
   }
 
-  #try(question, onAsk) {
-    this.#question.value = question;
-    onAsk();
+  /** Whether there is a question; where there is none it is asked for. */
+  #isAsked() {
+    this.#tell(this.question ? "" : "Write a question first.");
+    if (!this.question) this.#question.focus();
+    return Boolean(this.question);
+  }
+
+  #tell(hint) {
+    setText(this.#hint, hint);
+    this.#question.setAttribute("aria-invalid", String(Boolean(hint)));
   }
 
   /** Enter asks, with Shift it breaks the line; in the middle of composing a character it does neither. */
@@ -75,8 +104,7 @@ export class Composer {
   }
 }
 
-function choice(name, checked) {
-  const words = CONTRACTS[name];
+function choice(name, words, checked) {
   return el("label", { class: "contract" },
     el("input", { type: "radio", name: "contract", value: name, checked }),
     el("span", { class: "contract-name" }, words.name), el("span", { class: "contract-about" }, words.about));

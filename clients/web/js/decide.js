@@ -1,11 +1,12 @@
 // Moving the risk threshold of an answer that is already here: abstain if and only if confidence < t.
 
 /**
- * `reply` at the threshold `t`, or {refused: "explicit_risk"} when the threshold was part of the prompt, or
+ * `reply` at the threshold `t`, without the guarantee that only its own threshold has, or {refused: "explicit_risk"} when the threshold was part of the prompt, or
  * {refused: "withheld"} when it would be answered with text that never came.
  */
 export function redecide(reply, t) {
-  if (reply.contract === "explicit_risk") return { refused: "explicit_risk" };
+  if (isToldRisk(reply)) return { refused: "explicit_risk" };
+  if (t !== reply.risk_threshold && reply.guarantee) return redecide({ ...reply, guarantee: null }, t);
   const content = contentOf(reply, t);
   const reason = reasonAt(reply, content, t);
   if (reason !== null) return abstaining(reply, t, reason, content);
@@ -17,6 +18,9 @@ export function redecide(reply, t) {
 export function lowest(reply) {
   return redecide(reply, 0).refused === "withheld" ? reply.risk_threshold : 0;
 }
+
+/** Whether the model itself weighed the risk, so that there is no number to hold against a threshold. */
+export const isToldRisk = (reply) => reply.confidence_source === "none";
 
 export const isBelow = (confidence, t) => confidence === null || confidence < t;
 

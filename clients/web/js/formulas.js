@@ -1,39 +1,84 @@
 // Where the maths is in a text: LaTeX between $…$, $$…$$, \(…\), \[…\], in an environment, or in \boxed{…}.
 
-const FORMULA = new RegExp(
-  [
-    String.raw`\$\$(?<block>[^$]{1,1000})\$\$`,
-    String.raw`\\\[(?<bracket>[^]{1,1000}?)\\\]`,
-    String.raw`\\\((?<paren>[^]{1,1000}?)\\\)`,
-    String.raw`(?<environment>\\begin\{(?<name>[a-z]{1,12}\*?)\}[^]{1,1000}?\\end\{\k<name>\})`,
-    String.raw`(?<boxed>\\boxed\{(?:[^{}]|\{(?:[^{}]|\{[^{}]{0,200}\}){0,200}\}){1,300}\})`,
-    // Prices are no formulas: what follows the first $ and precedes the second is no space, and no digit comes after.
-    String.raw`(?<!\\)\$(?<inline>(?![\s$])(?:\\[^\n]|[^$\\\n]){1,1000}?(?<!\s))\$(?!\d)`,
-  ].join("|"),
-  "g",
-);
+const LONGEST = 2000;
+/** Characters of one formula: no start is followed further, so that all of a text takes time in its length alone. */
+
+const ENVIRONMENT = /\\begin\{([a-z]{1,12}\*?)\}/y;
+const BOXED = /\\boxed\{/y;
+
+/** The formula that begins at `at`: {latex, display, end}, or null. */
+export function formulaAt(text, at) {
+  if (text[at] === "$") return text[at + 1] === "$" ? between(text, at, "$$", "$$", true) : inline(text, at);
+  if (text[at] !== "\\") return null;
+  if (text[at + 1] === "[") return between(text, at, "\\[", "\\]", true);
+  if (text[at + 1] === "(") return between(text, at, "\\(", "\\)", false);
+  return environment(text, at) ?? boxed(text, at);
+}
 
 /** [{text}, {latex, display, text}, …] in order; joined, the texts are `text`. */
 export function splitFormulas(text) {
   const pieces = [];
-  let at = 0;
-  for (const found of text.matchAll(FORMULA)) {
-    if (found.index > at) pieces.push({ text: text.slice(at, found.index) });
-    pieces.push({ text: found[0], ...latexOf(found.groups) });
-    at = found.index + found[0].length;
+  let [from, at] = [0, 0];
+  while (at < text.length) {
+    const found = formulaAt(text, at);
+    if (!found) {
+      at += text[at] === "\\" ? 2 : 1;
+      continue;
+    }
+    if (at > from) pieces.push({ text: text.slice(from, at) });
+    pieces.push({ text: text.slice(at, found.end), latex: found.latex, display: found.display });
+    from = at = found.end;
   }
-  if (at < text.length) pieces.push({ text: text.slice(at) });
+  if (from < text.length) pieces.push({ text: text.slice(from) });
   return pieces;
 }
 
-/** The same for a final answer, which models often write as bare LaTeX. */
-export function splitAnswer(text) {
-  const pieces = splitFormulas(text);
-  const bare = pieces.length === 1 && !pieces[0].latex && text.length <= 300 && /\\[a-zA-Z]/.test(text);
-  return bare ? [{ text, latex: text, display: false }] : pieces;
+/** Whether a final answer is LaTeX without any delimiter, as models often write it. */
+export function isBareLatex(text) {
+  return text.length <= 300 && /\\[a-zA-Z]/.test(text) && splitFormulas(text).every((piece) => !piece.latex);
 }
 
-function latexOf({ block, bracket, paren, environment, boxed, inline }) {
-  const standing = block ?? bracket ?? environment;
-  return { latex: (standing ?? paren ?? boxed ?? inline).trim(), display: standing !== undefined };
+function between(text, at, open, close, display) {
+  const end = closing(text, at + open.length, close, at + LONGEST);
+  return end < 0 ? null : made(text.slice(at + open.length, end), display, end + close.length);
+}
+
+/** Prices are no formulas: what follows the first $ and precedes the second is no space, and no digit comes after. */
+function inline(text, at) {
+  if (/\s/.test(text[at + 1] ?? " ")) return null;
+  const end = closing(text, at + 1, "$", at + LONGEST, "\n");
+  if (end < 0 || /\s/.test(text[end - 1]) || /\d/.test(text[end + 1] ?? "")) return null;
+  return made(text.slice(at + 1, end), false, end + 1);
+}
+
+function environment(text, at) {
+  ENVIRONMENT.lastIndex = at;
+  const found = ENVIRONMENT.exec(text);
+  if (!found) return null;
+  const close = `\\end{${found[1]}}`;
+  const end = text.slice(at, at + LONGEST).indexOf(close);
+  return end < 0 ? null : made(text.slice(at, at + end + close.length), true, at + end + close.length);
+}
+
+function boxed(text, at) {
+  BOXED.lastIndex = at;
+  if (!BOXED.test(text)) return null;
+  const end = closing(text, BOXED.lastIndex, "}", at + LONGEST);
+  return end < 0 ? null : made(text.slice(at, end + 1), false, end + 1);
+}
+
+const made = (latex, display, end) => (latex.trim() ? { latex: latex.trim(), display, end } : null);
+
+/** Where `close` stands outside of braces, so that \text{if $x$} closes nothing; -1 if not before `last` or `stop`. */
+function closing(text, from, close, last, stop = null) {
+  let depth = 0;
+  for (let at = from; at < text.length && at < last; at++) {
+    const char = text[at];
+    if (depth === 0 && text.startsWith(close, at)) return at;
+    if (char === stop) return -1;
+    if (char === "\\") at++;
+    else if (char === "{") depth++;
+    else if (char === "}" && --depth < 0) return -1;
+  }
+  return -1;
 }

@@ -1,109 +1,116 @@
-// The page: a form, a slider, and below them the answer. This file connects them and holds what they share.
+// The page: a form, a slider, and below them the answer. This file connects them.
 
 import { AnswerView } from "./answer.js";
-import { convertFormulas } from "./api.js";
+import { Asking } from "./asking.js";
+import { Batch } from "./batch.js";
 import { Composer } from "./composer.js";
-import { isBelow, lowest } from "./decide.js";
-import { find, oncePerFrame, setText } from "./dom.js";
+import { Conversation } from "./conversation.js";
+import { find, setText } from "./dom.js";
 import { showExample } from "./example.js";
-import { Maths } from "./mathml.js";
+import { History } from "./history.js";
 import { Prose } from "./prose.js";
-import { retryButton } from "./retry.js";
+import { Reading } from "./reading.js";
+import { questionOf } from "./request.js";
 import { Ruler } from "./ruler.js";
 import { Run } from "./run.js";
 import { Server } from "./server.js";
-import { count, failureWords, headline, spoken } from "./words.js";
-
-const WITHHELD = "This server keeps withheld text to itself, so this answer can only be held to more.";
+import { showTrust } from "./trust.js";
+import { current } from "./visits.js";
 
 class Page {
-  #prose = new Prose(new Maths(convertFormulas));
-  #ruler = new Ruler({ onMove: () => this.#moved(), askAgain: (t) => this.#askAgain(t) });
-  #composer = new Composer({ onAsk: () => this.#ask(), onStop: () => this.#run.stop(), onEdit: () => this.#edited() });
-  #answer = new AnswerView(find("result"), this.#prose, {
-    moveTo: (t) => this.#moveTo(t),
-    askAgain: (t) => this.#askAgain(t),
+  #prose = new Prose();
+  #conversation = new Conversation(find("following"));
+  #ruler = new Ruler({ onMove: () => this.#moved(), askAgain: (t) => this.#asking.again(t) });
+  #composer = new Composer({
+    onAsk: () => this.#ask(),
+    onStop: () => this.#reading.run.stop(),
+    onEdit: () => this.#reading.edit(),
+    onTry: (example) => this.#try(example),
   });
   #server = new Server({
     notice: find("notice"),
     onReady: (model) => this.#ready(model),
     onState: (title) => this.#serverState(title),
   });
-  #example = showExample(find("result"), this.#prose, this.#ruler);
-  #draw = oncePerFrame(() => this.#progress());
-  #run = null;
+  #history = new History({ onOpen: (request) => this.#take(request) });
+  #reading = new Reading({
+    ruler: this.#ruler,
+    composer: this.#composer,
+    server: this.#server,
+    answer: new AnswerView(find("result"), this.#prose, {
+      moveTo: (t) => this.#moveTo(t),
+      askAgain: (t) => this.#asking.again(t),
+      followUp: (shown) => this.#followUp(shown),
+    }),
+    example: showExample(find("result"), this.#prose, this.#ruler, (t) => this.#moveTo(t)),
+  });
+  #asking = new Asking({
+    reading: this.#reading,
+    composer: this.#composer,
+    server: this.#server,
+    announce: (text) => this.#announce(text),
+    onDone: (request, shown) => this.#history.add(request, shown),
+  });
   #touched = false;
 
   start() {
+    new Batch({ requestFor: (question) => (this.#server.isReady ? this.#composer.request(this.#reading.bar, question) : null) });
+    addEventListener("popstate", () => this.#visit());
+    document.addEventListener("keydown", (event) => event.key === "Escape" && this.#stop());
     this.#server.watch();
-    this.#moved();
-    this.#touched = false;
+    this.#reading.move();
   }
 
   #ready(model) {
     this.#composer.offer(model);
-    if (!this.#touched && this.#run === null) {
-      this.#ruler.t = model.risk_threshold;
-      this.#example.move(this.#ruler.t);
-    }
+    showTrust(model);
+    if (!this.#touched && this.#reading.run === null) this.#ruler.t = model.risk_threshold;
+    if (this.#server.seen === 1) this.#visit();
+    this.#reading.edit();
+  }
+
+  /** What the browser's history has here: an answer of this tab, or a question from a link, which waits to be asked. */
+  #visit() {
+    this.#stop();
+    const { run, request } = current();
+    if (!run?.reply) return request && this.#take(request);
+    this.#take(run.request);
+    this.#asking.revive(Run.ended(run));
+  }
+
+  #stop() {
+    if (this.#reading.isAsking) this.#reading.run.stop();
+  }
+
+  /** Put a request into the form; it is not asked. */
+  #take(request) {
+    this.#conversation.clear();
+    this.#composer.fill({ ...request, question: questionOf(request) });
+    this.#reading.take(request);
+  }
+
+  #try({ question, contract, granularity, risk_threshold }) {
+    if (this.#reading.isAsking) return;
+    this.#take({ question, risk_threshold, ...(contract && { contract }), ...(granularity && { granularity }) });
+    this.#ask();
+  }
+
+  #followUp(shown) {
+    this.#conversation.extend(this.#reading.run.request, shown);
+    this.#composer.clear();
   }
 
   /** `title` says what the server is waited for, null when it is ready. */
   #serverState(title) {
-    if (this.#run && !this.#run.isDone) return;
+    if (this.#reading.isAsking) return;
     this.#composer.state = title === null ? "idle" : "waiting";
     if (title) this.#announce(title);
   }
 
   #ask() {
-    if (this.#server.isReady && this.#composer.question && (this.#run?.isDone ?? true)) {
-      this.#begin(this.#composer.request(this.#ruler.t));
-    }
-  }
-
-  #askAgain(t) {
-    if (!this.#run?.isDone) return;
-    this.#ruler.lock(0);
-    this.#ruler.t = t;
-    this.#begin({ ...this.#run.request, risk_threshold: t });
-    this.#ruler.focus();
-  }
-
-  #begin(request) {
-    const run = new Run(request, () => (run.isDone ? this.#end(run) : this.#draw()));
-    this.#run = run;
-    this.#ruler.lock(0);
-    this.#ruler.mark([], null);
-    this.#ruler.describe("");
-    this.#answer.begin();
-    document.body.classList.add("asked");
-    find("title").classList.add("quiet");
-    this.#composer.state = "asking";
-    this.#announce("Asking.");
-    this.#progress();
-    run.start();
-  }
-
-  #progress() {
-    if (!this.#run || this.#run.isDone) return;
-    this.#answer.progress(this.#run, this.#ruler.t);
-    const { segments } = this.#run.folded;
-    if (segments.length > 0) this.#ruler.mark(segments.filter((s) => s.claim).map((s) => s.claim.confidence), null);
-  }
-
-  #end(run) {
-    this.#composer.state = "idle";
-    if (run.failure) return this.#failed(run);
-    this.#lock();
-    this.#announce(spoken(this.#show()));
-  }
-
-  #failed(run) {
-    const words = failureWords(run.failure, run.folded.segments.length > 0 || run.folded.tail !== "");
-    this.#answer.progress(run, this.#ruler.t);
-    this.#answer.fail(run, words, retryButton(run.failure.retryAfter, () => this.#askAgain(this.#ruler.t)));
-    this.#announce(`${words.title}. ${words.text}`);
-    if (run.failure.kind === "lost" || [401, 503].includes(run.failure.status)) this.#server.watch();
+    const { question } = this.#composer;
+    if (!this.#server.isReady || !question || this.#reading.isAsking) return;
+    this.#asking.begin(this.#composer.request(this.#reading.bar, question, this.#conversation.messages));
   }
 
   #moveTo(t) {
@@ -114,30 +121,7 @@ class Page {
 
   #moved() {
     this.#touched = true;
-    if (this.#run === null) this.#example.move(this.#ruler.t);
-    else if (this.#run.reply) this.#show();
-    else this.#draw();
-  }
-
-  /** The slider belongs to the answer that is shown until the reader writes another question. */
-  #edited() {
-    if (this.#run?.reply) this.#lock();
-  }
-
-  #lock() {
-    const { reply, request } = this.#run;
-    const floor = this.#composer.question === request.question ? lowest(reply) : 0;
-    this.#ruler.lock(floor, floor > 0 ? WITHHELD : "");
-  }
-
-  #show() {
-    const shown = this.#answer.decide(this.#run, this.#ruler.t);
-    const steps = (shown.claims ?? []).map((claim) => claim.confidence);
-    this.#ruler.mark(steps, shown.confidence);
-    const doubted = steps.filter((p) => isBelow(p, shown.risk_threshold)).length;
-    const below = steps.length > 0 ? `, ${doubted} of ${count(steps.length, "step")} below` : "";
-    this.#ruler.describe(`${headline(shown).toLowerCase()}${below}`);
-    return shown;
+    this.#reading.leave();
   }
 
   #announce(text) {

@@ -1,6 +1,7 @@
 // The same question for programs: the reply as JSON, the request as curl and as Python.
 
 import { key } from "./api.js";
+import { copyText } from "./copy.js";
 import { el } from "./dom.js";
 import { escapeInvisible } from "./untrusted.js";
 
@@ -55,14 +56,10 @@ export class Program {
   /** Where the browser keeps the clipboard from a page, the text is selected for the reader to copy. */
   async #copy() {
     const text = this.#texts[this.#kind]();
-    try {
-      await navigator.clipboard.writeText(text);
-      this.#copied.textContent = "Copied";
-    } catch {
-      this.#code.replaceChildren(text);
-      getSelection().selectAllChildren(this.#code);
-      this.#copied.textContent = "Selected: copy it with your keyboard";
-    }
+    const done = await copyText(text, this.#code);
+    if (!done) this.#code.replaceChildren(text);
+    if (!done) getSelection().selectAllChildren(this.#code);
+    this.#copied.textContent = done ? "Copied" : "Selected: copy it with your keyboard";
   }
 }
 
@@ -85,20 +82,26 @@ function curl(request) {
 /** One word for a shell. */
 const quoted = (text) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-function python({ question, ...options }) {
+function python({ question, messages, ...options }) {
   const lines = Object.entries(options).map(([name, value]) => `        ${name}=${literal(value)},\n`);
+  const asked = messages ? list(messages) : literal(question);
   const url = literal(document.baseURI.replace(/\/$/, ""));
   return (
     "from demur_client import Client\n\n" +
     `with Client(base_url=${url}) as client:\n` +
-    `    answer = client.answer(\n        ${literal(question)},\n${lines.join("")}    )\nprint(answer)\n`
+    `    answer = client.answer(\n        ${asked},\n${lines.join("")}    )\nprint(answer)\n`
   );
 }
+
+const list = (messages) => `[${messages.map(({ role, content }) => (
+  `{"role": ${literal(role)}, "content": ${literal(content)}}`
+)).join(", ")}]`;
 
 const ESCAPES = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
 /** A string or number as Python writes it. */
 function literal(value) {
+  if (typeof value === "boolean") return value ? "True" : "False";
   if (typeof value !== "string") return String(value);
   const escaped = value.replace(/[\\"]/g, "\\$&").replace(/[\n\r\t]/g, (char) => ESCAPES[char]);
   return `"${escapeInvisible(escaped, pythonEscape)}"`;

@@ -1,57 +1,79 @@
-// A model's text in the page: untrusted, with its maths, and never more of it at once than a browser lays out quickly.
+// A model's text in the page: untrusted, with its maths and Markdown, and never more of it at once than a browser lays
+// out quickly.
 
 import { el } from "./dom.js";
-import { splitAnswer, splitFormulas } from "./formulas.js";
+import { isBareLatex } from "./formulas.js";
+import { libraries, loadLibraries } from "./libraries.js";
+import { showFormula } from "./maths.js";
+import { markdownNodes } from "./nodes.js";
 import { appendUntrusted, hasInvisible } from "./untrusted.js";
 
 export const AT_ONCE = 20_000;
 /** Characters after which the rest waits behind a button. */
 
-export class Prose {
-  #maths;
+/** Whether a text has anything that Markdown or LaTeX could mean. */
+const DRESSED = /[`$\\|]|\*\S|!?\[|<\w|^\s*(?:[-+*]|#{1,6}|\d{1,9}[.)]|-{3,})\s/mu;
 
-  constructor(maths) {
-    this.#maths = maths;
-  }
+export class Prose {
+  /** The text that each place shows: what is loaded late must not overwrite what came meanwhile. */
+  #texts = new WeakMap();
 
   /** Replace what `parent` holds by `text`. */
   write(parent, text) {
-    parent.replaceChildren();
-    this.#continue(parent, text, 0, splitFormulas);
+    this.#start(parent, text, DRESSED.test(text), appendDressed);
   }
 
-  /** The same for a final answer. */
+  /** The same for a final answer, which may be LaTeX without delimiters. */
   writeAnswer(parent, answer) {
-    parent.replaceChildren();
-    this.#continue(parent, answer, 0, splitAnswer);
+    const bare = isBareLatex(answer);
+    this.#start(parent, answer, bare || DRESSED.test(answer), bare ? appendFormula : appendDressed);
   }
 
-  /** The same for what is shown exactly as it was written: no maths. */
+  /** The same for what is shown exactly as it was written. */
   writeSource(parent, text) {
-    parent.replaceChildren();
-    this.#continue(parent, text, 0, (piece) => [{ text: piece }]);
+    this.#start(parent, text, false, appendUntrusted);
   }
 
-  #continue(parent, text, from, split) {
+  #start(parent, text, dressed, append) {
+    const ready = !dressed || libraries.parser !== null;
+    this.#texts.set(parent, text);
+    parent.replaceChildren();
+    this.#continue(parent, text, 0, dressed && ready ? append : appendUntrusted);
+    if (!ready) this.#later(parent, text, append);
+  }
+
+  async #later(parent, text, append) {
+    if (!(await loadLibraries()) || this.#texts.get(parent) !== text) return;
+    parent.replaceChildren();
+    this.#continue(parent, text, 0, append);
+  }
+
+  #continue(parent, text, from, append) {
     const to = wholeCharacters(text, from + AT_ONCE);
-    for (const piece of split(text.slice(from, to))) this.#append(parent, piece);
+    append(parent, text.slice(from, to));
     if (to >= text.length) return;
     const more = el("button", { type: "button", class: "more" }, `Show more: ${left(text.length - to)} left`);
     more.addEventListener("click", (event) => {
       event.stopPropagation();
       more.remove();
-      this.#continue(parent, text, to, split);
+      this.#continue(parent, text, to, append);
     });
     parent.append(more);
   }
+}
 
-  #append(parent, piece) {
-    if (!piece.latex || hasInvisible(piece.text)) return appendUntrusted(parent, piece.text);
-    const place = el("span", { class: piece.display ? "formula standing" : "formula" });
-    appendUntrusted(place, piece.text);
-    parent.append(place);
-    this.#maths.show(place, piece);
-  }
+function appendDressed(parent, text) {
+  const nodes = markdownNodes(text, libraries.parser);
+  if (nodes === null) return appendUntrusted(parent, text);
+  const only = nodes.childElementCount === 1 && nodes.firstElementChild.matches("p:not([class])");
+  parent.append(...(only ? nodes.firstElementChild : nodes).childNodes);
+}
+
+function appendFormula(parent, latex) {
+  const place = el("span", { class: "formula" });
+  appendUntrusted(place, latex);
+  parent.append(place);
+  if (!hasInvisible(latex)) showFormula(place, { latex, display: false });
 }
 
 const left = (count) => `${count.toLocaleString("en")} characters`;

@@ -1,11 +1,14 @@
 // The risk threshold: one slider that is both what the next question asks for and where the shown answer is decided.
 
 import { el, find, setText } from "./dom.js";
-import { percent } from "./words.js";
+import { percent, SLIDER } from "./words.js";
 
 export class Ruler {
   #input = find("threshold");
   #value = find("threshold-value");
+  #before = find("threshold-before");
+  #after = find("threshold-after");
+  #consequence = find("consequence");
   #note = find("ruler-note");
   #ticks = find("ticks");
   #root = find("ruler");
@@ -32,6 +35,18 @@ export class Ruler {
     this.#input.value = String(Math.round(100 * t));
     this.#hold();
     this.#show();
+  }
+
+  /** What the threshold does: "decide", "mark" or "tell". */
+  set mode(mode) {
+    const [before, after] = SLIDER[mode];
+    setText(this.#before, before);
+    setText(this.#after, after);
+  }
+
+  /** What was measured at this threshold, in words; "" where nothing was. */
+  set consequence(text) {
+    setText(this.#consequence, text);
   }
 
   /** For when the button that the reader pressed is gone: the keyboard has to stand somewhere. */

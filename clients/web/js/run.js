@@ -8,6 +8,8 @@ export const allowed = { withheld: true };
 
 export class Run {
   folded = new Folded();
+  /** Seconds from asking to the end. */
+  seconds = null;
   reply = null;
   failure = null;
   #controller = new AbortController();
@@ -16,6 +18,11 @@ export class Run {
   constructor(request, onChange) {
     this.request = request;
     this.onChange = onChange;
+  }
+
+  /** A run that ended before, as `kept` has it. */
+  static ended({ request, reply, seconds }) {
+    return Object.assign(new Run(request, () => {}), { reply, seconds });
   }
 
   get isDone() {
@@ -28,11 +35,13 @@ export class Run {
 
   /** Never throws: what went wrong is `failure`. */
   async start() {
+    const started = performance.now();
     try {
       this.reply = await this.#ask();
     } catch (error) {
       this.failure = error instanceof Failure ? error : new Failure("lost", String(error));
     }
+    this.seconds = (performance.now() - started) / 1000;
     this.onChange(this);
   }
 

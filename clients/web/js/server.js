@@ -14,6 +14,8 @@ const WORDS = {
 
 export class Server {
   model = null;
+  /** How often it was found ready. */
+  seen = 0;
   #asking = false;
 
   /** `notice` shows what is waited for; `onReady(model)` when it is there; `onState(title)` after each look. */
@@ -37,6 +39,7 @@ export class Server {
     this.#asking = false;
     this.notice.hidden = true;
     this.onState(null);
+    this.seen += 1;
     this.onReady(this.model);
   }
 

@@ -1,13 +1,13 @@
 // The steps of an answer: tinted by confidence, marked below the threshold, each with its reason.
 
 import { isBelow } from "./decide.js";
+import { copyButton } from "./copy.js";
 import { el } from "./dom.js";
 import { AT_ONCE } from "./prose.js";
+import { Row, textBox } from "./row.js";
 import { appendUntrusted } from "./untrusted.js";
-import { percent, problemsOf } from "./words.js";
 
 const MANY = 200;
-let made = 0;
 
 export class Steps {
   #prose;
@@ -73,7 +73,7 @@ export class Steps {
   }
 
   #claimRow({ text, claim }) {
-    const row = new Row(claim, this.#t);
+    const row = new Row(claim, this.#t, text);
     this.#prose.write(row.text, text);
     this.#prose.write(row.why, claim.explanation.trim() || "The model gave no reason.");
     this.#rows.push(row);
@@ -98,59 +98,6 @@ export class Steps {
     if (event.key === "Escape") this.element.classList.add("hushed");
   }
 }
-
-class Row {
-  #confidence;
-  #below = null;
-  #chosen = null;
-
-  constructor(claim, t) {
-    const reasonId = `reason-${++made}`;
-    this.#confidence = claim.confidence;
-    this.text = textBox();
-    this.why = el("p", { class: "why untrusted", dir: "auto" });
-    this.button = el(
-      "button",
-      { type: "button", class: "sure", "aria-controls": reasonId },
-      el("span", { class: "mark", "aria-hidden": "true" }),
-      el("span", { class: "number" }, claim.confidence === null ? "none" : percent(claim.confidence)),
-      el("span", { class: "quiet" }, claim.confidence === null ? " no confidence" : " sure"),
-      el("span", { class: "quiet below" }, "below your threshold"),
-    );
-    const problems = problemsOf(claim).map((problem) => el("p", { class: "problem" }, problem));
-    const reason = el("div", { class: "reason", id: reasonId }, el("span", { class: "quiet" }, "Reason: "), this.why);
-    reason.append(...problems);
-    this.element = el("li", { class: "step" }, this.button, this.text, reason);
-    this.element.style.setProperty("--doubt-share", 1 - (claim.confidence ?? 0));
-    this.update(t);
-  }
-
-  /** The reason of a doubted step is open unless the reader closed it. */
-  update(t) {
-    const below = isBelow(this.#confidence, t);
-    if (below === this.#below) return;
-    this.#below = below;
-    this.#chosen = null;
-    this.element.classList.toggle("doubted", below);
-    this.#show();
-  }
-
-  toggle() {
-    this.#chosen = !this.#isOpen;
-    this.#show();
-  }
-
-  get #isOpen() {
-    return this.#chosen ?? this.#below;
-  }
-
-  #show() {
-    this.element.classList.toggle("open", this.#isOpen);
-    this.button.setAttribute("aria-expanded", String(this.#isOpen));
-  }
-}
-
-const textBox = () => el("div", { class: "text untrusted", dir: "auto" });
 
 function isSame(one, other) {
   if (one.text !== other.text || !one.claim !== !other.claim) return false;

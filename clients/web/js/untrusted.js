@@ -2,13 +2,18 @@
 // (bidirectional controls, zero-width and other control characters) are shown by their code points.
 
 const INVISIBLE =
-  "\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u061c\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f" +
-  "\\ufeff\\ufff9-\\ufffb\\u{e0000}-\\u{e007f}";
+  "\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b" +
+  "\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u2800\\u3164\\ufe00-\\ufe0d\\ufeff\\uffa0\\ufff0-\\ufffb" +
+  "\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}";
 const RUNS = new RegExp(`([${INVISIBLE}])\\1*`, "gu");
 const ANY = new RegExp(`[${INVISIBLE}]`, "u");
 const EACH = new RegExp(`[${INVISIBLE}]`, "gu");
 
 const NAMES = {
+  "\u00ad": "soft hyphen",
+  "\u034f": "combining grapheme joiner",
+  "\u2800": "blank Braille pattern",
+  "\u3164": "Hangul filler",
   "\u200b": "zero-width space",
   "\u200e": "left-to-right mark",
   "\u200f": "right-to-left mark",

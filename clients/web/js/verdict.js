@@ -1,8 +1,11 @@
 // The decision, in words: the answer, or why there is none and what would show it.
 
-import { redecide } from "./decide.js";
+import { isToldRisk, redecide } from "./decide.js";
+import { copyButton } from "./copy.js";
 import { el, setText } from "./dom.js";
-import { count, explanation, headline, percent } from "./words.js";
+import { guaranteeWords } from "./promise.js";
+import { signalWords } from "./sources.js";
+import { cost, count, explanation, headline, percent } from "./words.js";
 
 export class Verdict {
   #prose;
@@ -14,19 +17,22 @@ export class Verdict {
   #covered = el("p", { class: "covered" });
   #why = el("p", { class: "because" });
   #calibration = el("p", { class: "calibration" });
+  #promise = el("p", { class: "guarantee" });
+  #cost = el("p", { class: "cost" });
   #actions = el("p", { class: "actions" });
   #answerShown = null;
 
-  /** `moveTo(t)` moves the slider, `askAgain(t)` asks the same question. */
-  constructor(prose, { moveTo, askAgain }) {
+  /** `moveTo(t)` moves the slider, `askAgain(t)` asks the same question, `followUp(shown)` goes on from it. */
+  constructor(prose, { moveTo, askAgain, followUp }) {
     this.#prose = prose;
+    this.followUp = followUp;
     this.moveTo = moveTo;
     this.askAgain = askAgain;
     this.#cover.append(this.#bars, this.#covered);
     this.element = el(
       "div",
       { class: "verdict" },
-      this.#label, this.#sure, this.#answer, this.#cover, this.#why, this.#calibration, this.#actions,
+      this.#label, this.#sure, this.#answer, this.#cover, this.#why, this.#promise, this.#calibration, this.#cost, this.#actions,
     );
   }
 
@@ -42,11 +48,12 @@ export class Verdict {
     const made = words > 0 ? count(words, "word") : count(tokens, "token");
     setText(this.#why, `${hidden}${covered && words > 0 ? "" : `${made} so far.`}`);
     this.#set(this.#calibration, "");
+    for (const part of [this.#cost, this.#promise]) this.#set(part, "");
     this.#actions.replaceChildren();
   }
 
-  /** What was decided: `shown` is `reply` at the slider's threshold `t`. */
-  decided(reply, shown, t) {
+  /** What was decided: `shown` is `reply` at the slider's threshold `t`; it took `seconds`. */
+  decided(reply, shown, t, seconds = null) {
     this.#kind(shown.decision);
     setText(this.#label, headline(shown));
     this.#setAnswer(shown.decision === "answer" ? shown.answer : null);
@@ -55,8 +62,11 @@ export class Verdict {
     this.#setSure(shown.confidence, shown.risk_threshold);
     setText(this.#why, explanation(shown));
     this.#set(this.#calibration, reply.calibrated ? "" :
-      "Not calibrated: nobody has checked this model’s confidences against how often it is right.");
-    this.#actions.replaceChildren(...this.#offers(reply, shown, t));
+      reply.notice ?? "Not calibrated: nobody has checked this model’s confidences against how often it is right.");
+    this.#set(this.#promise, guaranteeWords(shown.guarantee, shown.granularity));
+    this.#set(this.#cost, [cost(reply, seconds), signalWords(shown.signals)].filter(Boolean).join(". "));
+    const use = shown.decision === "answer" && this.followUp ? this.#uses(shown) : [];
+    this.#actions.replaceChildren(...this.#offers(reply, shown, t), ...use);
   }
 
   /** Why there is no answer, and the button that asks `again`. */
@@ -68,11 +78,12 @@ export class Verdict {
     this.#setSure(null, 0);
     setText(this.#why, text);
     this.#set(this.#calibration, "");
+    for (const part of [this.#cost, this.#promise]) this.#set(part, "");
     this.#actions.replaceChildren(again);
   }
 
   #offers(reply, shown, t) {
-    if (reply.contract === "explicit_risk") {
+    if (isToldRisk(reply)) {
       const note = el("span", {}, "Its threshold was part of the question, so this answer cannot be moved. ");
       return t === reply.risk_threshold ? [note] : [note, this.#askButton(t)];
     }
@@ -82,6 +93,11 @@ export class Verdict {
       return [el("button", { type: "button", onclick: move }, `Show it at ${percent(reachable)}`)];
     }
     return shown.decision === "abstain" && reply.raw ? [el("span", {}, "The raw output is below.")] : [];
+  }
+
+  #uses(shown) {
+    const goOn = el("button", { type: "button", onclick: () => this.followUp(shown) }, "Ask a follow-up");
+    return [copyButton("Copy answer", () => shown.answer, () => this.#answer), goOn];
   }
 
   #askButton(t) {

@@ -1,6 +1,7 @@
 // Several samples: each as it arrives, then the vote between their answers.
 
 import { el, setText } from "./dom.js";
+import { weigh } from "./rules.js";
 import { count, percent, settledBy } from "./words.js";
 
 export class Vote {
@@ -29,26 +30,30 @@ export class Vote {
     this.#shown = samples.length;
   }
 
-  /** The vote as it ended. `cover` is said in place of all answers, unless null; `unseen` of one that is not here. */
-  ended(samples, cover, unseen) {
+  /**
+   * The vote as it ended, by the selection `rule`. `cover` is said in place of all answers, unless null; `unseen` of
+   * one that is not here.
+   */
+  ended(samples, rule, cover, unseen) {
     this.#arrivals.replaceChildren();
-    setText(this.#summary, summary(samples));
-    const groups = samples.groups.map((group) => {
-      const instead = cover ?? (group.answer === null ? unseen : null);
-      return this.#group(group, samples, instead);
+    const { groups, total, why } = weigh(samples, rule);
+    setText(this.#summary, [summary(samples), why].filter(Boolean).join(" "));
+    const rows = groups.map((weighed) => {
+      const instead = cover ?? (weighed.group.answer === null ? unseen : null);
+      return this.#group(weighed, total, samples.drawn, instead);
     });
-    this.#groups.replaceChildren(...groups);
+    this.#groups.replaceChildren(...rows);
   }
 
-  #group(group, { members, drawn }, instead) {
+  #group({ group, members: own, total: weight }, total, drawn, instead) {
     const kind = instead === null ? "group-answer untrusted" : "group-answer unseen";
     const answer = el("span", { class: kind, dir: "auto" }, instead);
     if (instead === null) this.#prose.writeAnswer(answer, group.answer);
-    const own = members.filter((member) => group.members.includes(member.id));
-    const facts = `${percent(group.vote_share)} of the vote, ${own.length} of ${count(drawn, "sample")}, ` +
-      (group.mean_confidence === null ? "no confidence" : `${percent(group.mean_confidence)} sure on average`);
-    const bar = el("span", { class: "bar", "aria-hidden": "true" }, ...own.map(dot));
-    bar.style.setProperty("--each", group.vote_share / Math.max(1, own.length));
+    const share = total > 0 ? weight / total : group.vote_share;
+    const stated = own.filter((member) => member.confidence !== null).map((member) => percent(member.confidence));
+    const facts = `${percent(share)} of the weight, ${own.length} of ${count(drawn, "sample")}, ` +
+      (stated.length === 0 ? "no confidence" : `sure: ${listed(stated)}`);
+    const bar = el("span", { class: "bar", "aria-hidden": "true" }, ...own.map((member) => dot(member, total)));
     return el("li", { class: group.chosen ? "group chosen" : "group" },
       answer, group.chosen ? el("span", { class: "chosen-mark" }, "chosen") : null, bar,
       el("span", { class: "facts" }, facts));
@@ -75,8 +80,14 @@ function arrival({ confidence, state }) {
   return made;
 }
 
-function dot({ confidence }) {
+const LISTED = 8;
+
+const listed = (stated) => stated.slice(0, LISTED).join(", ") + (stated.length > LISTED ? " …" : "");
+
+/** As wide as what it weighs. */
+function dot({ confidence, weight }, total) {
   const made = el("span", { class: confidence === null ? "dot unread" : "dot" });
   made.style.setProperty("--p", confidence ?? 0);
+  made.style.setProperty("--each", total > 0 ? weight / total : 0);
   return made;
 }

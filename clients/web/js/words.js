@@ -1,6 +1,6 @@
 // What the page says about an answer.
 
-import { isBelow } from "./decide.js";
+import { isBelow, isToldRisk } from "./decide.js";
 
 /** A probability as people read it. What is not certain is never rounded to certainty. */
 export function percent(p) {
@@ -13,10 +13,18 @@ export function percent(p) {
 
 export const count = (number, one, many = `${one}s`) => `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
 
-export const CONTRACTS = {
-  claims: { name: "Step by step", about: "each step says how sure it is" },
-  response: { name: "As a whole", about: "one confidence for the answer" },
-  explicit_risk: { name: "Told the risk", about: "the model decides; no number" },
+/** What to call a way of answering, from what it can be asked for. */
+export function formWords({ granularities, states_threshold: told, states_confidence: sure }) {
+  if (granularities.includes("claims")) return { name: "Step by step", about: "each step says how sure it is" };
+  if (told || !sure) return { name: "Told the risk", about: "the model decides; no number" };
+  return { name: "As a whole", about: "one confidence for the answer" };
+}
+
+/** What the slider does, before and after its number. */
+export const SLIDER = {
+  decide: ["Answer only if at least", "sure"],
+  mark: ["Mark steps that are less than", "sure"],
+  tell: ["Tell it to answer only if at least", "sure"],
 };
 
 /** The headline over an answer's verdict. */
@@ -34,7 +42,7 @@ export function spoken(reply) {
 
 /** Why the decision is what it is: one or two sentences. */
 export function explanation(reply) {
-  if (reply.contract === "explicit_risk") return explicitRisk(reply);
+  if (isToldRisk(reply)) return explicitRisk(reply);
   return reply.decision === "answer" ? answered(reply) : abstained(reply);
 }
 
@@ -118,4 +126,10 @@ export function failureWords({ kind, status, message, param }, partial) {
   if (status === 429) return { title: "The server is busy", text: "It is answering as many questions as it can." };
   const about = param ? ` (${param})` : "";
   return { title: "The server could not answer", text: `It says: ${message}${about}.${unfinished}` };
+}
+
+/** What the answer took, for who pays for it. */
+export function cost({ usage }, seconds) {
+  const tokens = usage?.completion_tokens ? count(usage.completion_tokens, "token") : "";
+  return [tokens, seconds === null ? "" : `${seconds.toFixed(1)} s`].filter(Boolean).join(", ");
 }

@@ -1,0 +1,21 @@
+// What a threshold means for whoever holds the model to it: what was measured at it.
+
+const in100 = (share) => Math.round(100 * share);
+
+/** In words, from the curve of a measured contract: the nearest threshold that was measured, named where it is another. */
+export function consequence(measured, t) {
+  const at = nearest(measured?.thresholds ?? [], t);
+  if (!at) return "";
+  const held = `At ${in100(at.risk_threshold)}% it answered ${in100(at.answered)} of 100 test questions`;
+  if (at.right === null || at.answered === 0) return `${held}.`;
+  return `${held}, ${in100(at.right)}% of those rightly.`;
+}
+
+function nearest(points, t) {
+  let best = null;
+  for (const point of points) {
+    const isNearer = best === null || Math.abs(point.risk_threshold - t) < Math.abs(best.risk_threshold - t);
+    if (isNearer) best = point;
+  }
+  return best && Math.abs(best.risk_threshold - t) <= 0.025 + 1e-9 ? best : null;
+}

@@ -1,0 +1,21 @@
+// Questions to try: the served model's own, each with what it shows; general ones where it brings none.
+
+import { el, find } from "./dom.js";
+
+const GENERAL = [
+  "Pens come in packs of 3 for 2 euros. What do 12 pens cost?",
+  "How many moons does Saturn have?",
+  "Which is larger, 9.11 or 9.9?",
+].map((question) => ({ question }));
+
+const SHOWS = { answer: "it is sure", abstain: "it declines", doubt: "a step is doubtful" };
+
+/** Offer `examples` of the model; `onTry(example)` when one is chosen. */
+export function offerExamples(examples, onTry) {
+  const offered = (examples?.length ? examples : GENERAL).map((example) => {
+    const { question, shows } = example;
+    const what = SHOWS[shows] ? el("span", { class: "shows" }, `${SHOWS[shows]}`) : null;
+    return el("button", { type: "button", onclick: () => onTry(example) }, el("span", {}, question), what);
+  });
+  find("examples").replaceChildren(el("span", {}, "Try"), ...offered);
+}

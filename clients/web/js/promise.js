@@ -1,0 +1,79 @@
+// An error rate in place of a threshold: what the model's calibrators have certified, and what that says.
+
+import { el, find } from "./dom.js";
+import { formOf } from "./request.js";
+import { percent } from "./words.js";
+
+export class ErrorRate {
+  #root = find("promise");
+  #select = find("max-error");
+  #levels = [];
+
+  /** `onChoose(level)` when the reader chooses a level, or null for the slider alone. */
+  constructor({ onChoose }) {
+    this.#select.addEventListener("change", () => onChoose(this.chosen));
+  }
+
+  /** {max_error, threshold, expected_coverage, exact, delta}, or null. */
+  get chosen() {
+    return this.#levels.find((_, i) => String(i) === this.#select.value) ?? null;
+  }
+
+  /** Go back to the slider. */
+  clear() {
+    this.#select.value = "";
+  }
+
+  /** Choose the offered level of this error rate; the slider where there is none. */
+  choose(most) {
+    const found = this.#levels.findIndex((level) => level.max_error === most);
+    this.#select.value = found < 0 ? "" : String(found);
+  }
+
+  /** Offer the levels that hold for what `asked` asks, of the model's `calibrators`. */
+  offer(calibrators, asked) {
+    const levels = levelsFor(calibrators, asked);
+    const same = levels.length === this.#levels.length && levels.every((one, i) => isSame(one, this.#levels[i]));
+    if (same) return;
+    this.#levels = levels;
+    this.#root.hidden = levels.length === 0;
+    const options = levels.map((level, i) => el("option", { value: i }, `at most ${percent(level.max_error)} wrong`));
+    this.#select.replaceChildren(el("option", { value: "" }, "no promise"), ...options);
+  }
+}
+
+function levelsFor(calibrators, asked) {
+  const granularity = asked.granularity ?? formOf(asked).granularities[0];
+  const fits = (one) => one.fits && (one.contract ?? asked.contract) === asked.contract && one.granularity === granularity;
+  const found = (calibrators ?? []).find((one) => fits(one) && one.levels.length > 0);
+  return found ? found.levels.map((level) => ({ ...level, exact: found.exact, delta: found.delta })) : [];
+}
+
+const isSame = (one, other) => one.max_error === other.max_error && one.threshold === other.threshold;
+
+/** What a level means, before anything is asked. */
+export function levelWords({ max_error: most, expected_coverage: coverage, exact, delta }, mode = "decide") {
+  const share = Math.round(100 * coverage);
+  const answers = mode === "mark" ? `It leaves about ${share} of 100 steps unmarked` : `It answers about ${share} in 100`;
+  if (!exact) return `${answers}; about ${percent(most)} of them wrong, by estimate: no promise.`;
+  return `${answers}; at most ${percent(most)} of them wrong, ${certainty(delta)}.`;
+}
+
+/** What the guarantee of a reply says; "" where it has none. */
+export function guaranteeWords(guarantee, granularity = "response") {
+  if (!guarantee) return "";
+  const given = granularity === "claims" ? "steps not marked so" : "answers given so";
+  const { max_error: most, exact, delta, calibration } = guarantee;
+  const about = calibration.questions ? ` (${calibration.questions})` : "";
+  const from = `${calibration.rows.toLocaleString("en")} graded answers${about}, ${calibration.made.slice(0, 10)}`;
+  if (!exact) return `An estimate, no promise: about ${percent(most)} of the ${given} are wrong. From ${from}.`;
+  const holds = `At most ${percent(most)} of the ${given} are wrong, ${certainty(delta)}`;
+  return `${holds}, for questions like those of ${from}.`;
+}
+
+/** The chance that a level holds, over the choice of graded answers. */
+function certainty(delta) {
+  const tenths = Math.round(10 * (1 - delta));
+  const round = Math.abs(tenths / 10 - (1 - delta)) < 1e-9 && tenths < 10;
+  return round ? `${tenths} times in 10` : `with ${percent(1 - delta)} certainty`;
+}

@@ -1,0 +1,41 @@
+// How a vote between samples is weighed, for the page to say it: by the name of the selection rule.
+
+import { count, percent } from "./words.js";
+
+const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
+const sure = ({ confidence }) => confidence ?? 0;
+const points = (number) => number.toFixed(2);
+
+const SUREST = "The answer is as sure as the surest of its samples.";
+
+/** weight(member) is what one sample counts; why(own, others, drawn) is the sentence for the chosen group. */
+const RULES = {
+  majconf: {
+    weight: sure,
+    why: (own, others) => `Each vote weighs as much as its confidence. The chosen answer’s add up to ${points(own.total)}` +
+      `${others.length > 0 ? `, the next one’s to ${points(Math.max(...others.map((group) => group.total)))}` : ""}. ${SUREST}`,
+  },
+  majority: {
+    weight: () => 1,
+    why: (own, others, drawn) => `Each sample has one vote. ${own.members.length} of ${count(drawn, "sample")} gave the chosen ` +
+      "answer. It is as sure as they are in the middle (the mean of their log odds).",
+  },
+  maxconf: {
+    weight: sure,
+    why: (own) => `The surest sample decides. Here it is ${percent(Math.max(...own.members.map(sure)))} sure. ${SUREST}`,
+  },
+};
+
+const PLAIN = { weight: () => 1, why: () => "" };
+
+/** The groups of a vote with their members and weights, and why the chosen one won: {groups, total, why}. */
+export function weigh({ groups, members, drawn }, rule) {
+  const { weight, why } = RULES[rule] ?? PLAIN;
+  const weighed = groups.map((group) => {
+    const own = members.filter((member) => group.members.includes(member.id)).map((one) => ({ ...one, weight: weight(one) }));
+    return { group, members: own, total: sum(own.map((one) => one.weight)) };
+  });
+  const chosen = weighed.find(({ group }) => group.chosen);
+  const others = weighed.filter((one) => one !== chosen);
+  return { groups: weighed, total: sum(weighed.map((one) => one.total)), why: chosen ? why(chosen, others, drawn) : "" };
+}

@@ -1,0 +1,31 @@
+// Where a confidence comes from, in words.
+
+import { el } from "./dom.js";
+import { percent } from "./words.js";
+
+const WORDS = {
+  verbalized: "what the model says",
+  critic: "the model’s critic",
+  answer_logprob: "how likely its words were",
+  agreement: "how many samples agree",
+  p_true: "asking it whether that is right",
+  calibrated: "a calibrator",
+};
+
+export const sourceWords = (name) => WORDS[name] ?? name;
+
+/** Offer the server's `sources` in the form; `calibrators` add one more. */
+export function offerSources(form, sources, calibrators) {
+  const all = calibrators?.some((one) => one.fits) && !sources.includes("calibrated") ? ["calibrated", ...sources] : sources;
+  const option = (name) => el("option", { value: name }, sourceWords(name));
+  form.elements.confidence_source.replaceChildren(el("option", { value: "" }, "the server’s choice"), ...all.map(option));
+  const signals = sources.filter((name) => name !== "calibrated");
+  form.elements.include_signals.replaceChildren(el("option", { value: "" }, "nothing"), ...signals.map(option));
+}
+
+/** The signals of a reply in one line; "" where it has none. */
+export function signalWords(signals) {
+  return Object.entries(signals ?? {})
+    .map(([name, { value, missing }]) => `${sourceWords(name)}: ${value === null ? missing ?? "missing" : percent(value)}`)
+    .join("; ");
+}

@@ -1,0 +1,50 @@
+// Behind the badge: how far the model's confidence was found to be true, and on what.
+
+import { el, find } from "./dom.js";
+import { reliabilityPicture } from "./reliability.js";
+import { percent } from "./words.js";
+
+const HOW = "demur calibrate makes a calibrator for any model from some hundred of your own graded answers.";
+
+/** Show name and badge of the served `model`; the badge opens the card. */
+export function showTrust({ id, calibrated, measured }) {
+  const card = find("trust");
+  const badge = el("button", {
+    type: "button", class: calibrated ? "badge" : "badge warn", "aria-expanded": "false", "aria-controls": "trust",
+    onclick: () => {
+      card.hidden = !card.hidden;
+      badge.setAttribute("aria-expanded", String(!card.hidden));
+    },
+  }, calibrated ? "calibrated" : "not calibrated");
+  find("model").replaceChildren(el("span", { class: "model-name" }, id), badge);
+  card.replaceChildren(...content(calibrated, Object.entries(measured)));
+}
+
+function content(calibrated, measured) {
+  const title = el("h2", {}, calibrated ? "Its confidence was checked" : "Its confidence is only a claim");
+  if (measured.length > 0) return [title, ...measured.map(([contract, found]) => figure(contract, found)), limits()];
+  const text = calibrated
+    ? "Whoever made this model says that its confidences come true. It brings no figures that could be shown here."
+    : "Nobody has checked how often this model is right when it says that it is sure.";
+  return [title, el("p", {}, text), el("p", {}, el("code", {}, HOW.slice(0, 15)), HOW.slice(15))];
+}
+
+const limits = () => el("p", { class: "because" },
+  "This holds for questions like those. On other kinds of questions it can be far too sure of itself.");
+
+function figure(contract, found) {
+  const facts = [
+    `${found.answers.toLocaleString("en")} answers to ${found.on} (${contract}), ${found.date}.`,
+    found.auc && `Given one right and one wrong answer, it is surer of the right one ${chance(found.auc)} (AUC).`,
+    found.smece && `A stated confidence is off by ${percent(round(found.smece.value))} on average (smooth calibration error).`,
+  ];
+  const picture = found.reliability.length > 0 ? reliabilityPicture(found.reliability) : null;
+  return el("figure", {}, picture,
+    el("figcaption", {}, ...facts.filter(Boolean).map((fact) => el("p", {}, fact))));
+}
+
+const round = (value) => Math.round(1000 * value) / 1000;
+
+const chance = ({ value, low, high }) => (
+  `${Math.round(100 * value)} times in 100 [${Math.round(100 * low)} to ${Math.round(100 * high)}]`
+);
