@@ -23,6 +23,8 @@ _TASK: Mapping[Domain, str] = {
     "general": "Answer the question at the end.",
 }
 
+_BARE = "Reason step by step if that helps, and finish with the answer alone in \\boxed{}."
+
 IS_IT_RIGHT = "Check the answer you have just given. Is it right? Reply with one word, yes or no."
 """The further turn of P(True). Changing it makes other numbers: a calibrator is for one wording."""
 
@@ -53,6 +55,11 @@ def wrap(
             raise ValueError(f"the {contract} contract states the risk threshold in its prompt: give one")
         fields |= {"percent": f"{100 * risk_threshold:.4g}", "penalty": _penalty(risk_threshold)}
     return template_of(contract, trained=trained).format_map(fields)
+
+
+def bare(question: str) -> list[Message]:
+    """Chat messages that ask for an answer in `\\boxed{}` and for nothing else: what a contract is measured against."""
+    return [Message(role="user", content=f"{question}\n\n{_BARE}")]
 
 
 def messages(

@@ -157,7 +157,7 @@ def answer_object(text: str, body: dict[str, Any]) -> dict[str, Any]:
         "withheld": {"answer": None, "text": prose, "claims": None} if shown and not answer else None,
         "raw": text if shown else None,
         "usage": {"prompt_tokens": 7, "completion_tokens": len(text.split())},
-    }
+    } | ({"settled": {"by": "continued", "after": "stop"}} if "\n\nAnswer:" in text else {})
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import pytest
 
 from demur.evaluation.grades_file import read_graded
 from demur.evaluation.row_files import read_rows
+from demur.prompts import prompt_hash
 
 
 @pytest.fixture
@@ -74,6 +75,23 @@ def test_the_run_manifest_says_how_it_was_made_and_keeps_the_key_out(evaluate, t
     for path in (tmp_path / "run").iterdir():
         content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
         assert b"very-secret" not in content, path.name
+
+
+def test_the_run_manifest_counts_replies_whose_last_lines_were_forced(evaluate, host, tmp_path):
+    plain = host.plain
+    host.answer = lambda k, body: plain(k, body).replace("\nAnswer", "\n\nAnswer") if k < 5 else plain(k, body)
+    assert evaluate().exit_code == 0
+    assert json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))["settled"] == {"continued": 5}
+
+
+def test_a_chat_host_may_be_asked_in_the_wording_for_untrained_models(evaluate, host, tmp_path):
+    assert evaluate(*CHAT, "--prompt-wording", "untrained").exit_code == 0
+    assert "Reason step by step first" in host.bodies[0]["messages"][-1]["content"]
+    plan = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))["plan"]
+    assert plan["prompt"] == prompt_hash("response", trained=False)
+    refused = evaluate("--prompt-wording", "untrained")
+    assert refused.exit_code != 0
+    assert "--prompt-wording needs --api chat" in refused.output
 
 
 def test_every_raw_response_is_kept(evaluate, tmp_path):

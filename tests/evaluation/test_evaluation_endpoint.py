@@ -14,9 +14,10 @@ from demur.evaluation.asking.answers import AnswersApi
 from demur.evaluation.asking.base import BadReply, EvaluationRequest, Request, RequestId
 from demur.evaluation.asking.chat import ChatApi, content_of
 from demur.evaluation.asking.endpoint import Endpoint, GaveUp, connect
-from demur.evaluation.errors import EndpointError
+from demur.evaluation.errors import EndpointError, EvaluationError
 from demur.evaluation.job import request_of
 from demur.evaluation.run_config import RunConfig
+from demur.evaluation.validation import check
 
 
 def play(*responses, retries=6):
@@ -115,6 +116,32 @@ def test_the_contract_is_in_the_prompt():
         "max_tokens": 9,
         "seed": 3,
     }
+
+
+def test_a_bare_question_is_asked_without_a_contract_and_its_boxed_answer_read():
+    ask = EvaluationRequest(RequestId("q", 0, None), "What is 3 + 4?")
+    api = ChatApi(NO_CHOICE, bare=True)
+    [turn] = api.body(ask)["messages"]
+    assert turn["content"].startswith("What is 3 + 4?\n")
+    assert "boxed" in turn["content"]
+    assert "Confidence" not in turn["content"]
+    output = api.output({"choices": [{"message": {"content": "3 + 4 = 7, so \\boxed{7}."}}]})
+    assert (output.answer, output.state) == ("7", "missing")
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"api": "answers"}, "--bare needs --api chat"),
+        ({"contract": "claims"}, "leave out --contract"),
+        ({"contract": "explicit_risk"}, "leave out --contract"),
+        ({"selection": "majconf", "samples": 2}, "leave out --selection"),
+    ],
+)
+def test_a_bare_question_has_no_contract(settings, message):
+    config = RunConfig("questions", **{"api": "chat", "model": "m", "bare": True} | settings)
+    with pytest.raises(EvaluationError, match=message):
+        check(config, "maths")
 
 
 def test_choosing_among_samples_is_left_to_the_server():

@@ -181,6 +181,24 @@ def test_columns_are_named(tmp_path):
     assert json.loads(result.output)["accuracy"]["value"] == 0.5
 
 
+def test_a_signal_is_scored_in_place_of_the_confidence(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    signals = [(0.9, 0.2, True), (0.8, None, True), (0.7, 0.1, False), (0.6, 0.8, False)]
+    rows = [
+        {"problem": i, "confidence": stated, "signals": {"verbalized": stated, "p_true": p}, "correct": correct}
+        for i, (stated, p, correct) in enumerate(signals)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+    def auc(*options):
+        return json.loads(run(path, "--json", *options).stdout)["auc"]["value"]
+
+    assert (auc(), auc("--confidence", "signals.verbalized"), auc("--confidence", "signals.p_true")) == (1.0, 1.0, 0.5)
+    wrong = run(path, "--confidence", "signals.oracle")
+    assert wrong.exit_code == 1
+    assert 'no column "signals.oracle"' in wrong.output
+
+
 def test_what_stands_in_a_file_cannot_drive_the_terminal(tmp_path):
     path = tmp_path / "rows[1].jsonl"
     path.write_text('{"[/x] \\u001b[31m guess": "[/red]", "correct": true}\n', encoding="utf-8")

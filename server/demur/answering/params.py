@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, cast
 
-from pydantic import BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, FailFast, Field
 
 from demur.answering.confidence import SOURCES
 from demur.core.answers import Aggregation, Granularity
@@ -24,7 +24,9 @@ MOST_SIGNALS = 16
 
 
 def _listed(given: object) -> object:
-    """JSON has lists alone; values are kept as tuples."""
+    """JSON has lists alone; values are kept as tuples. The length is looked at before each name is."""
+    if isinstance(given, list) and len(cast("list[object]", given)) > MOST_SIGNALS:
+        raise ValueError(f"at most {MOST_SIGNALS} names, not {len(cast('list[object]', given))}")
     return tuple(cast("list[object]", given)) if isinstance(given, list) else given
 
 
@@ -80,9 +82,11 @@ class RequestParams(BoundedModel):
         Annotated[str, KeyOf(SOURCES)] | None,
         Field(
             description="`verbalized`: what the model wrote. `critic`: the value that the model's critic gives the "
-            "whole answer, for models that are served with one; not for single claims. `calibrated`: P(correct) by a "
-            "calibrator that was fitted on graded answers; it decides by default where one fits, else the operator's "
-            "choice."
+            "whole answer, for models that are served with one. `answer_logprob`: the likelihood of the answer's "
+            "tokens. `agreement`: the share of the other samples that give the same answer; needs `samples` above 1. "
+            "`p_true`: what one more call says to the question whether the answer is right. All but the first are for "
+            "whole answers, not for single claims. `calibrated`: P(correct) by a calibrator that was fitted on graded "
+            "answers; it decides by default where one fits, else the operator's choice."
         ),
         NotNull(),
     ] = None
@@ -126,12 +130,15 @@ class RequestParams(BoundedModel):
         description="Show what the answer was drawn under, which a calibrator is matched by.",
     )
     include_signals: Annotated[
-        tuple[Annotated[str, KeyOf(SOURCES)], ...], Field(max_length=MOST_SIGNALS), BeforeValidator(_listed)
+        tuple[Annotated[str, KeyOf(SOURCES)], ...],
+        Field(max_length=MOST_SIGNALS),
+        FailFast(),
+        BeforeValidator(_listed),
     ] = Field(
         default=(),
-        description="Show these signals beside the confidence, by name; each costs what `confidence_source` says of "
-        "it. One that is missing is null with the reason. After an abstention that withholds the answer only the one "
-        "that decided is shown.",
+        description="Show these signals beside the confidence, by name, see `confidence_source`; each costs what it "
+        "takes. One that is missing is null with the reason. After an abstention that withholds the answer only the "
+        "one that decided is shown.",
     )
 
 

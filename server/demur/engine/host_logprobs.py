@@ -1,7 +1,7 @@
 """Log-probabilities as OpenAI-compatible hosts send them. What cannot be read is left out, and so told by nobody."""
 
 from math import isnan
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -31,7 +31,8 @@ class _Logprob(BaseModel):
     @property
     def text(self) -> bytes:
         """A token may be a part of a character: then only its bytes tell what it is."""
-        return self.token.encode(errors="surrogatepass") if self.octets is None else bytes(self.octets)
+        octets: list[int] | None = self.octets
+        return self.token.encode(errors="surrogatepass") if octets is None else bytes(octets)
 
 
 class _Position(_Logprob):
@@ -56,7 +57,7 @@ def token_logprobs(sent: Any) -> tuple[TokenLogprob, ...]:
 
 def cached_tokens(details: Any, prompt_tokens: int | None) -> int | None:
     """How many tokens of the prompt a host had in its cache; None where it tells nothing that can be."""
-    cached = details.get("cached_tokens") if isinstance(details, dict) else None  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+    cached = cast("dict[str, Any]", details).get("cached_tokens") if isinstance(details, dict) else None
     return cached if type(cached) is int and 0 <= cached <= (prompt_tokens or 0) else None
 
 

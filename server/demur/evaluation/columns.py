@@ -54,7 +54,8 @@ class RowFormat:
     """How somebody's rows are to be read, as the caller says it; None leaves it to be recognised."""
 
     confidence: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column of the confidence. (default: recognised by its name)")
+        str | None,
+        typer.Option(metavar="COLUMN", help="Column of the confidence, or signals.NAME. (default: recognised)"),
     ] = None
     correct: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Column of the verdict: true or false. (default: recognised)")

@@ -31,7 +31,7 @@ def evaluate(
     config: RunConfig,
     report: ReportOptions,
 ) -> None:
-    """EvaluationRequest a model every question of a dataset, grade the answers, and write figures and a report.
+    """Ask a model every question of a dataset, grade the answers, and write figures and a report.
 
     A run that was stopped goes on when the same command is given again: no answered question is asked twice.
     """

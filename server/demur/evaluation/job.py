@@ -40,6 +40,7 @@ class Job:
                 self.loaded.dataset.domain,
                 config.prompt_wording,
                 config.aggregation or "min",
+                config.bare,
             )
         return AnswersApi(request_of(config))
 

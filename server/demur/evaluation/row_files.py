@@ -76,7 +76,7 @@ class _Reader:
 
     def take(self, record: Record) -> None:
         """Check one record and keep it as a row. Raises RowsFileError or RecordsError."""
-        fields, place = fields_of(record), record.place
+        fields, place = _with_signal(fields_of(record), self._columns.format.confidence), record.place
         column = self._columns.of(fields, place)
         correct = _correct(fields, column.get("correct"), place)
         claim = _parsed(whole, fields, "claim", place)
@@ -132,6 +132,15 @@ class _Reader:
             return None, _unstated(fields)
         p, state = self._scale.read(fields[column], column, place)
         return p, _unstated(fields) if state == "missing" else state
+
+
+def _with_signal(fields: dict[str, Any], column: str | None) -> dict[str, Any]:
+    """The signal that `--confidence signals.NAME` asks for, as a column of its own."""
+    prefix, _, name = (column or "").partition(".")
+    signals = fields.get(prefix) if prefix == "signals" else None
+    if column is None or column in fields or not isinstance(signals, dict) or name not in signals:
+        return fields
+    return {**fields, column: signals[name]}
 
 
 def _unstated(fields: dict[str, Any]) -> ConfidenceStatus:

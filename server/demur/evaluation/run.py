@@ -97,7 +97,7 @@ async def _check_served_model(config: RunConfig, manifest: RunManifest, endpoint
 
 
 async def ask(job: Job, manifest: RunManifest) -> tuple[dict[RequestId, str], bool]:
-    """EvaluationRequest what the store has no answer to yet, so that a run resumes.
+    """Ask what the store has no answer to yet, so that a run resumes.
 
     Returns the questions without an answer, and whether a record was half-written.
     """

@@ -50,6 +50,11 @@ class RunConfig:
     contract: Annotated[
         str, key_option(CONTRACTS, help="What the model is asked to print.", rich_help_panel=ASKING), SENT_TO_DEMUR
     ] = "response"
+    bare: Annotated[
+        bool,
+        option(ASKING, "With --api chat: ask for the answer alone. Beside a run with a contract: what that costs."),
+        RecordedAs("bare", lambda config: config.bare or None),  # as runs from before this option have it
+    ] = False
     granularity: Annotated[
         Granularity | None,
         option(ASKING, "claims: single claims are judged and scored too."),

@@ -23,6 +23,9 @@ def _contradictions(config: RunConfig, grader: GraderName) -> dict[str, bool]:
     whole, judged = source not in (None, "verbalized"), config.judge_model is not None
     promised = config.max_error is not None
     return {
+        "--bare needs --api chat: a demur server always asks under a contract": config.bare and not chat,
+        "--bare asks for no confidence: leave out --selection": config.bare and config.selection is not None,
+        "--bare asks for no confidence: leave out --contract": config.bare and (claims or unstated),
         "--model is needed with --api chat": chat and config.model is None,
         f"--confidence-source {source} needs --api answers: a bare chat host has no {source}": chat and whole,
         "--include-signals needs --api answers: a bare chat host shows none": chat and bool(config.signals),

@@ -38,9 +38,9 @@ class Answer(AnswerValues):
         withheld = fields["withheld"]
         if withheld and self.contract != "claims":
             withheld["claims"] = None
-        fields = {name: value for name, value in fields.items() if value is not None or name not in _UNASKED}
         if self.usage.signal_tokens is None:
             del fields["usage"]["signal_tokens"]
+        fields = {name: value for name, value in fields.items() if value is not None or name not in _UNASKED}
         return {"id": self.id, "object": "answer"} | fields | {"claims": fields["claims"] if shown else None}
 
     def __str__(self) -> str:

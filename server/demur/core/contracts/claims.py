@@ -35,7 +35,7 @@ Solution:
 <Confidence value=0.97 text="small sum">With the pen it is 602 + 3 = 605 euros.</Confidence>
 Answer: 605 euros
 
-Be honest about what you do not know: of all steps with value 0.7, seven in ten should be right.
+Be honest about what you do not know: a high value is only for what you have checked, a low one for a guess.
 
 {question}"""
 

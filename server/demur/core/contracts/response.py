@@ -18,10 +18,7 @@ with exactly these two lines, with their English labels:
 Answer: only the final answer, as short as possible
 Confidence: the probability from 0 to 1 that this answer is right
 
-For example, the last two lines may be:
-Answer: 12 km
-Confidence: 0.7
-Be honest about what you do not know: of all answers with confidence 0.7, seven in ten should be right.
+Be honest about what you do not know: a high confidence is only for what you have checked, a low one for a guess.
 
 {question}"""
 
@@ -48,7 +45,7 @@ def _tail(opening: str, pattern: str, example: str) -> Tail:
 
 
 def _tails(draft: Draft) -> list[Tail]:
-    """Only what is missing: the rest of a line that was begun, the confidence of an answer under its label, or both
+    """Only what is missing: the rest of a line that was begun, the confidence of an answer that stands there, or both
     lines. A number that was cut off is not taken for a whole one."""
     tails: list[Tail] = []
     so_far, begun = draft.answer_so_far, _CONFIDENCE_LINE.fullmatch(draft.last_line)
@@ -60,7 +57,7 @@ def _tails(draft: Draft) -> list[Tail]:
         tails.append(_tail("", ANSWER[draft.last_line.endswith(" ") :] + _CONFIDENCE, " 0\nConfidence: 0.5"))
     elif so_far and draft.cut:
         tails.append(_tail("", REST_OF_ANSWER + _CONFIDENCE, "\nConfidence: 0.5"))
-    elif draft.has_labelled_answer:
+    elif draft.has_answer:
         line = "" if draft.text.endswith("\n") else "\n"
         tails.append(_tail(f"{line}Confidence:", f" {PROBABILITY}", " 0.5"))
     return [*tails, _tail(f"{draft.gap}Answer:", ANSWER + _CONFIDENCE, " 0\nConfidence: 0.5")]

@@ -41,15 +41,13 @@ class Draft:
         return None if label is None else self.last_line[label.end() :]
 
     @property
-    def has_labelled_answer(self) -> bool:
-        """Whether a line states the answer under its label, and no reasoning was cut off since."""
-        if self.completion.answer is None:
-            return False
+    def has_answer(self) -> bool:
+        """Whether an answer can be read, and is not what reasoning that was cut off has come to so far."""
+        if self.completion.answer is None or not self.cut:
+            return self.completion.answer is not None
         lines = [line for line in self.text.splitlines() if line.strip()]
         answers = [i for i, line in enumerate(lines) if (m := _ANSWER_LINE.match(line)) and line[m.end() :].strip()]
-        return bool(answers) and not (
-            self.cut and any(not _CONFIDENCE.match(line) for line in lines[answers[-1] + 1 :])
-        )
+        return bool(answers) and all(_CONFIDENCE.match(line) for line in lines[answers[-1] + 1 :])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,26 +6,32 @@ from typing import Any
 
 from demur.core.answers import Aggregation, ContractName
 from demur.core.reader import read
+from demur.engine.base import Message
 from demur.evaluation.asking.base import BadReply, EvaluationRequest, Output, Request, tokens_of
-from demur.prompts import Domain, Wording, messages
+from demur.prompts import Domain, Wording, bare, messages
 
 
 @dataclass(frozen=True, slots=True)
 class ChatApi:
-    """Asks `POST /v1/chat/completions` under one contract."""
+    """Asks `POST /v1/chat/completions` under one contract; `bare` leaves the contract's instructions out."""
 
     request: Request
     contract: ContractName = "response"
     domain: Domain = "general"
     wording: Wording = "trained"
     aggregation: Aggregation = "min"
+    bare: bool = False
     path: str = "/v1/chat/completions"
 
     def body(self, ask: EvaluationRequest) -> dict[str, Any]:
         """The request: our prompt around the question."""
+        return {"messages": self._turns(ask), **self.request.of(ask)}
+
+    def _turns(self, ask: EvaluationRequest) -> list[Message]:
+        if self.bare:
+            return bare(ask.text)
         trained, t = self.wording == "trained", ask.key.risk_threshold
-        turns = messages(ask.text, self.contract, domain=self.domain, risk_threshold=t, trained=trained)
-        return {"messages": turns, **self.request.of(ask)}
+        return messages(ask.text, self.contract, domain=self.domain, risk_threshold=t, trained=trained)
 
     def output(self, body: Any) -> Output:
         """Read the first choice in lenient mode, as the server does."""

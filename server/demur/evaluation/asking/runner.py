@@ -36,7 +36,7 @@ class Runner:
     patience: FailureLimit = field(default_factory=FailureLimit)
 
     async def ask(self, asks: Iterable[EvaluationRequest]) -> None:
-        """EvaluationRequest all of them. Raises EndpointError where the endpoint is down or refuses everything."""
+        """Ask all of them. Raises EndpointError where the endpoint is down or refuses everything."""
         await bounded_gather(asks, self._ask, self.size)
 
     async def _ask(self, ask: EvaluationRequest) -> None:
