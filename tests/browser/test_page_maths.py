@@ -136,9 +136,9 @@ def test_a_formula_hides_and_overprints_nothing(render, latex) -> None:
 def test_braces_stretch(visit) -> None:
     """Without a font made for maths they stay as small as a letter."""
     page = visit(
-        {"rows": r"Answer: \left\{\begin{matrix}p\\q\\r\end{matrix}\right.\nConfidence: 0.9".replace("\\n", "\n")}
+        {"rows": r"Answer: \left\{\begin{matrix}p\\q\\r\end{matrix}\right\}\nConfidence: 0.9".replace("\\n", "\n")}
     )
-    page.answer("Which rows?", t=0.5)
+    page.answer("Which rows?", contract="response", t=0.5)
     height = "document.querySelector('mo[stretchy=true]')?.getBoundingClientRect().height"
     page.page.wait_for_function(f"() => {height} > 60")
 
@@ -171,3 +171,19 @@ def test_of_attributes_styles_and_classes_only_the_harmless_stay(still) -> None:
         ("style", "padding-left: 1em;"),
         ("class", "tml-left"),
     }
+
+
+@pytest.mark.parametrize(
+    ("answer", "bare"),
+    [
+        (r"\frac{1}{2}", True),
+        (r"\left\{\begin{matrix}p\\q\end{matrix}\right\}", True),
+        (r"$\frac{1}{2}$", False),
+        (r"\boxed{7}", False),
+        ("7 apples", False),
+        (r"$x$ or \frac{1}{2}", False),
+    ],
+)
+def test_an_answer_of_nothing_but_latex_needs_no_delimiters(still, answer, bare) -> None:
+    found = still.evaluate("async (text) => (await import('/js/formulas.js')).isBareLatex(text)", answer)
+    assert found is bare

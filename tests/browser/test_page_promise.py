@@ -64,6 +64,20 @@ def test_a_certified_error_rate_is_asked_for_and_kept_until_it_is_moved(calibrat
     assert "max_error" not in page.asked()[-1].post_data_json
 
 
+def test_reload_brings_the_promise_again_and_an_example_leaves_it(calibrated) -> None:
+    page = calibrated(guarantees=[level(0.1, 0.7)])
+    page.find("#max-error").select_option(label="at most 10% wrong")
+    page.answer("How many rows?")
+    page.page.reload()
+    page.find(".guarantee:visible").wait_for()
+    assert page.find("#threshold-value").inner_text() == "70%"
+    assert page.find("#max-error option:checked").inner_text() == "at most 10% wrong"
+    page.page.goto(page.page.url.replace("max_error=0.1", "risk_threshold=0.3"))
+    page.page.reload()
+    page.find("#threshold-value:text-is('30%')").wait_for()
+    assert page.find("#max-error option:checked").inner_text() == "no promise"
+
+
 def test_steps_are_offered_no_promise_of_whole_answers(calibrated) -> None:
     page = calibrated(guarantees=[level(0.1, 0.7)])
     page.find("input[value=claims]").check()

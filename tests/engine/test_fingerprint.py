@@ -8,6 +8,7 @@ import pytest
 
 from demur.fingerprint import of_folder, of_name, of_parts
 from demur.manifest import Manifest
+from demur.serving.model_identity import fingerprint_of
 
 MANIFEST = Manifest(name="m", calibrated=True)
 
@@ -94,3 +95,18 @@ def test_what_is_known_by_its_name_alone_is_marked(folder) -> None:
     assert of_parts({"adapter": "x"}, MANIFEST).startswith("files:")
     assert of_name("gpt", MANIFEST).startswith("named:")
     assert of_name("gpt", MANIFEST) != of_name("gpt-2", MANIFEST)
+
+
+def test_the_embedded_model_is_known_by_what_it_was_made_from(folder) -> None:
+    """The last bits of merged weights differ between machines, and a shipped calibrator has to fit on all of them."""
+
+    def known_as(**made: object) -> str:
+        (folder / "prepared.json").write_text(
+            json.dumps({"conversion": 2, "sha256": {"model.safetensors": "x"}} | made)
+        )
+        return fingerprint_of(str(folder), MANIFEST, {}, embedded=True)
+
+    before = known_as(source="s", adapter="a")
+    (folder / "model.safetensors").write_text("rounded otherwise")
+    assert known_as(source="s", adapter="a", sha256={"model.safetensors": "y"}) == before
+    assert len({before, known_as(source="t", adapter="a"), known_as(source="s", adapter="b")}) == 3

@@ -16,8 +16,10 @@ from demur.evaluation.run_config import SAMPLING, RunConfig, option
 from demur.evaluation.run_manifest import plan_of
 
 ON_THE_MANIFEST = {
-    "dataset", "source", "sha256", "questions", "limit", "domain", "grader", "base_url", "api", "model", "bare", "contract",
-    "granularity", "aggregation", "confidence_source", "include_signals", "samples", "selection", "risk_thresholds", "temperature",
+    "dataset", "source", "sha256", "questions", "limit", "domain", "grader", "base_url", "api", "model", "bare",
+    "contract",
+    "granularity", "aggregation", "confidence_source", "include_signals", "samples", "selection", "risk_thresholds",
+    "temperature",
     "top_p", "max_tokens", "seed", "extra", "judge", "judge_sees_confidence", "prompt",
     "max_error",
 }  # fmt: skip

@@ -42,6 +42,7 @@ export class Asking {
   /** Show a run that ended before. */
   revive(run) {
     this.#open(run);
+    this.reading.ruler.t = run.reply.risk_threshold;
     this.reading.lock();
     this.reading.show();
   }

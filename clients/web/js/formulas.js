@@ -35,7 +35,9 @@ export function splitFormulas(text) {
 
 /** Whether a final answer is LaTeX without any delimiter, as models often write it. */
 export function isBareLatex(text) {
-  return text.length <= 300 && /\\[a-zA-Z]/.test(text) && splitFormulas(text).every((piece) => !piece.latex);
+  const pieces = text.length <= 300 ? splitFormulas(text) : [];
+  const delimited = pieces.some((piece) => piece.latex && !/^\\(?:begin|boxed)/.test(piece.text));
+  return !delimited && pieces.some((piece) => !piece.latex && /\\[a-zA-Z]/.test(piece.text));
 }
 
 function between(text, at, open, close, display) {

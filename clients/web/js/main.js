@@ -85,9 +85,8 @@ class Page {
   /** Put a request into the form; it is not asked. */
   #take(request) {
     this.#conversation.clear();
-    if (request.risk_threshold !== undefined) this.#ruler.t = request.risk_threshold;
     this.#composer.fill({ ...request, question: questionOf(request) });
-    this.#reading.edit();
+    this.#reading.take(request);
   }
 
   #try({ question, contract, granularity, risk_threshold }) {

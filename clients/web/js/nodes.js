@@ -51,7 +51,7 @@ function fill(parent, tokens) {
   const open = [parent];
   for (const token of tokens) {
     const [name, end] = token.type.split(/_(open|close)$/);
-    if (end === "close") close(open, token);
+    if (end === "close") close(open);
     else if (end === "open" && BLOCKS[name]) open.push(token.hidden ? open.at(-1) : enter(open.at(-1), BLOCKS[name](token)));
     else if (end === undefined && LEAVES[name]) LEAVES[name](token, open.at(-1));
     else return false;

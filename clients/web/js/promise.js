@@ -24,6 +24,12 @@ export class ErrorRate {
     this.#select.value = "";
   }
 
+  /** Choose the offered level of this error rate; the slider where there is none. */
+  choose(most) {
+    const found = this.#levels.findIndex((level) => level.max_error === most);
+    this.#select.value = found < 0 ? "" : String(found);
+  }
+
   /** Offer the levels that hold for what `asked` asks, of the model's `calibrators`. */
   offer(calibrators, asked) {
     const levels = levelsFor(calibrators, asked);
@@ -46,20 +52,22 @@ function levelsFor(calibrators, asked) {
 const isSame = (one, other) => one.max_error === other.max_error && one.threshold === other.threshold;
 
 /** What a level means, before anything is asked. */
-export function levelWords({ max_error: most, expected_coverage: coverage, exact, delta }) {
-  const answers = `It answers about ${Math.round(100 * coverage)} in 100`;
+export function levelWords({ max_error: most, expected_coverage: coverage, exact, delta }, mode = "decide") {
+  const share = Math.round(100 * coverage);
+  const answers = mode === "mark" ? `It leaves about ${share} of 100 steps unmarked` : `It answers about ${share} in 100`;
   if (!exact) return `${answers}; about ${percent(most)} of them wrong, by estimate: no promise.`;
   return `${answers}; at most ${percent(most)} of them wrong, ${certainty(delta)}.`;
 }
 
 /** What the guarantee of a reply says; "" where it has none. */
-export function guaranteeWords(guarantee) {
+export function guaranteeWords(guarantee, granularity = "response") {
   if (!guarantee) return "";
+  const given = granularity === "claims" ? "steps not marked so" : "answers given so";
   const { max_error: most, exact, delta, calibration } = guarantee;
   const about = calibration.questions ? ` (${calibration.questions})` : "";
   const from = `${calibration.rows.toLocaleString("en")} graded answers${about}, ${calibration.made.slice(0, 10)}`;
-  if (!exact) return `An estimate, no promise: about ${percent(most)} of the answers given so are wrong. From ${from}.`;
-  const holds = `At most ${percent(most)} of the answers given so are wrong, ${certainty(delta)}`;
+  if (!exact) return `An estimate, no promise: about ${percent(most)} of the ${given} are wrong. From ${from}.`;
+  const holds = `At most ${percent(most)} of the ${given} are wrong, ${certainty(delta)}`;
   return `${holds}, for questions like those of ${from}.`;
 }
 

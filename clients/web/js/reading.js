@@ -64,6 +64,14 @@ export class Reading {
     this.move();
   }
 
+  /** A request was put into the form: what it abstains by goes to the slider, or to the error rates on offer. */
+  take({ risk_threshold: t, max_error: most }) {
+    if (t !== undefined) this.ruler.t = t;
+    this.edit();
+    this.rate.choose(most);
+    this.edit();
+  }
+
   /** Say in words what the slider does. */
   tell() {
     const asked = this.#isOfAnswer() ? this.run.reply ?? this.run.request : this.composer.request({ risk_threshold: this.ruler.t });
@@ -73,7 +81,7 @@ export class Reading {
     this.rate.offer(calibrators, asked);
     const level = this.rate.chosen;
     const found = mode === "decide" ? consequence(measured?.[asked.contract], this.ruler.t) : "";
-    this.ruler.consequence = level ? levelWords(level) : found;
+    this.ruler.consequence = level ? levelWords(level, mode) : found;
   }
 
   /** Let the slider go no lower than what came allows. */

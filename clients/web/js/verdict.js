@@ -5,7 +5,7 @@ import { copyButton } from "./copy.js";
 import { el, setText } from "./dom.js";
 import { guaranteeWords } from "./promise.js";
 import { signalWords } from "./sources.js";
-import { count, explanation, headline, percent } from "./words.js";
+import { cost, count, explanation, headline, percent } from "./words.js";
 
 export class Verdict {
   #prose;
@@ -63,7 +63,7 @@ export class Verdict {
     setText(this.#why, explanation(shown));
     this.#set(this.#calibration, reply.calibrated ? "" :
       reply.notice ?? "Not calibrated: nobody has checked this model’s confidences against how often it is right.");
-    this.#set(this.#promise, guaranteeWords(shown.guarantee));
+    this.#set(this.#promise, guaranteeWords(shown.guarantee, shown.granularity));
     this.#set(this.#cost, [cost(reply, seconds), signalWords(shown.signals)].filter(Boolean).join(". "));
     const use = shown.decision === "answer" && this.followUp ? this.#uses(shown) : [];
     this.#actions.replaceChildren(...this.#offers(reply, shown, t), ...use);
@@ -142,12 +142,6 @@ export class Verdict {
 function answeredAt(reply) {
   const top = reply.confidence === null ? 0 : Math.round(100 * reply.confidence);
   return [top, top - 1].map((at) => at / 100).find((t) => t >= 0 && redecide(reply, t).decision === "answer") ?? null;
-}
-
-/** What the answer took, for who pays for it. */
-function cost({ usage }, seconds) {
-  const tokens = usage?.completion_tokens ? count(usage.completion_tokens, "token") : "";
-  return [tokens, seconds === null ? "" : `${seconds.toFixed(1)} s`].filter(Boolean).join(", ");
 }
 
 const wordsIn = (text) => text.split(/\s+/).length;

@@ -127,3 +127,9 @@ export function failureWords({ kind, status, message, param }, partial) {
   const about = param ? ` (${param})` : "";
   return { title: "The server could not answer", text: `It says: ${message}${about}.${unfinished}` };
 }
+
+/** What the answer took, for who pays for it. */
+export function cost({ usage }, seconds) {
+  const tokens = usage?.completion_tokens ? count(usage.completion_tokens, "token") : "";
+  return [tokens, seconds === null ? "" : `${seconds.toFixed(1)} s`].filter(Boolean).join(", ");
+}

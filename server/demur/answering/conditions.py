@@ -15,7 +15,7 @@ UNCHANGING = frozenset({"seed", "constraint", "logprobs"})
 HANDLED = frozenset(
     {"messages", "field", "contract", "granularity", "risk_threshold", "aggregation", "confidence_source", "signals"}
     | {"labels", "samples", "selection", "stopping", "error_budget", "sampling", "max_tokens_asked", "timeout"}
-    | {"trained_wording", "calibration", "guarantee", "notice", "conditions"}
+    | {"trained_wording", "shows_logprobs", "calibration", "guarantee", "notice", "conditions"}
 )
 """Fields of a request that stand here in another form, or change nothing; nor do those that only show more."""
 
