@@ -40,7 +40,7 @@ class Answer(AnswerValues):
             withheld["claims"] = None
         fields = {name: value for name, value in fields.items() if value is not None or name not in _UNASKED}
         if self.usage.signal_tokens is None:
-            del fields["usage"]["signal_tokens"]
+            cast("dict[str, Any]", fields["usage"]).pop("signal_tokens")
         return {"id": self.id, "object": "answer"} | fields | {"claims": fields["claims"] if shown else None}
 
     def __str__(self) -> str:
