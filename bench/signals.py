@@ -35,6 +35,9 @@ class Asked:
     milliseconds: float
 
 
+FIGURES = ("prompt_tokens", "computed_again", "completion_tokens", "milliseconds")
+
+
 @dataclass(frozen=True, slots=True)
 class Cost:
     """What one signal took beside one sample, question by question."""
@@ -75,7 +78,7 @@ async def cost_of(answerer: Answerer, signal: str, questions: Sequence[int]) -> 
         cost.computed_again.append(0 if told is None else (told.prompt_tokens or 0) - (told.cached_tokens or 0))
         cost.completion_tokens.append(written + (0 if told is None else told.completion_tokens or 0))
         cost.milliseconds.append(shown.milliseconds - plain.milliseconds)
-    return Cost(calls, *(getattr(cost, name) for name in Cost.__slots__[1:]))
+    return Cost(calls, *(getattr(cost, name) for name in FIGURES))
 
 
 async def throughput(answerer: Answerer, together: int, **params: Any) -> float:
@@ -112,7 +115,7 @@ def main() -> None:
     costs, ratios = asyncio.run(measure(model, chosen.questions, chosen.together))
     rows, data = list[list[str]](), dict[str, Any]()
     for signal, cost in costs.items():
-        figures = {name: Spread.of(getattr(cost, name)) for name in Cost.__slots__[1:]}
+        figures = {name: Spread.of(getattr(cost, name)) for name in FIGURES}
         rows.append([signal, str(cost.calls), *(figure.text(".0f") for figure in figures.values())])
         data[signal] = {"calls": cost.calls, **{name: figure.json() for name, figure in figures.items()}}
     ratio = Spread.of(ratios)

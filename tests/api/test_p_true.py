@@ -17,7 +17,7 @@ BESIDE = {"include_signals": ["p_true"]}
 SPELLINGS = {"Yes": log(0.5), " yes": log(0.1), "NO": log(0.15), "\u2581no.": log(0.05), "Maybe": log(0.1)}
 
 
-def engine_with(output=OUTPUT, alternatives=SPELLINGS, **options):
+def engine_with(output: str | list[str] = OUTPUT, alternatives=SPELLINGS, **options):
     """Answers with `output`, and the question whether it is right with `alternatives`."""
     script = Script(["Yes"], alternatives=alternatives, **options)
     return ScriptedEngine(lambda messages: script if prompts.asks_if_right(messages) else output)

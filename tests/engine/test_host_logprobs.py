@@ -24,7 +24,7 @@ TWENTY = replace(OWN, logprobs=20)
 Refuses = Callable[[dict[str, Any]], bool]
 
 
-def token(text: str, logprob: float = -0.5, **more: Any) -> dict[str, Any]:
+def token(text: str, logprob: Any = -0.5, **more: Any) -> dict[str, Any]:
     return {"token": text, "logprob": logprob, "bytes": list(text.encode()), "top_logprobs": [], **more}
 
 

@@ -285,9 +285,10 @@ def test_log_probabilities_are_the_models_own_before_temperature(engine, run, re
 
 
 def test_a_form_that_leaves_no_choice_leaves_no_doubt(engine, run):
-    """The mask of a forced form comes before the log-probabilities: of its fixed parts they say nothing."""
-    forced = run(sample(engine, QUESTIONS[0], replace(GREEDY, constraint="Answer: 7", logprobs=0)))
-    assert text_of(forced) == "Answer: 7"
+    """The mask of a forced form comes before the log-probabilities: of its fixed parts they say nothing. (Of these
+    characters no two are one token, so that there is one way to write them.)"""
+    forced = run(sample(engine, QUESTIONS[0], replace(GREEDY, constraint="7@7@7", logprobs=0)))
+    assert text_of(forced) == "7@7@7"
     assert [each.logprob for chunk in forced for each in chunk.logprobs] == pytest.approx([0] * len(ids_of(forced)))
 
 

@@ -72,7 +72,7 @@ class Answer(AnswerValues):
         if withheld and self.contract != "claims":
             withheld["claims"] = None
         if self.usage.signal_tokens is None:
-            del fields["usage"]["signal_tokens"]
+            cast("dict[str, Any]", fields["usage"]).pop("signal_tokens")
         fields = {name: value for name, value in fields.items() if value is not None or name not in _UNASKED}
         return {"id": self.id, "object": "answer"} | fields | {"claims": fields["claims"] if shown else None}
 
