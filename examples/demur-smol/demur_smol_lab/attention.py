@@ -56,7 +56,8 @@ class Padded:
         self.shape = len(parts), width
 
     def __call__(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        head = F.scaled_dot_product_attention(*(x[:, :, : self.start] for x in (q, k, v)), is_causal=True)
+        first, seen, held = (x[:, :, : self.start] for x in (q, k, v))
+        head = F.scaled_dot_product_attention(first, seen, held, is_causal=True)
         query, key, value = (self._spread(x) for x in (q, k, v))
         key, value = (
             torch.cat((x[:, :, : self.start].expand(len(own), -1, -1, -1), own), 2) for x, own in ((k, key), (v, value))

@@ -70,8 +70,9 @@ def side(parts: Iterable[str]) -> Side:
 def count_frames(core: Core) -> Mapping[Side, int]:
     """How many distinct frames a family has on each side, in one notation."""
     kernels = {text: side(parts) for parts, text in core.kernels()}
-    around = [side(pair) for pair in product(BEFORE, AFTER)]
-    return Counter(max(a, b, key=_HELD.index) for a in kernels.values() for b in around)
+    around: list[Side] = [side(pair) for pair in product(BEFORE, AFTER)]
+    found: Counter[Side] = Counter(max(a, b, key=_HELD.index) for a in kernels.values() for b in around)
+    return found
 
 
 @cache
