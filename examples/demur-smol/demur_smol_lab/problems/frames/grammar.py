@@ -7,7 +7,6 @@ for choosing, the others for training.
 
 import hashlib
 import random
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -69,9 +68,12 @@ def side(parts: Iterable[str]) -> Side:
 
 def count_frames(core: Core) -> Mapping[Side, int]:
     """How many distinct frames a family has on each side, in one notation."""
-    kernels = {text: side(parts) for parts, text in core.kernels()}
-    around: list[Side] = [side(pair) for pair in product(BEFORE, AFTER)]
-    found: Counter[Side] = Counter(max(a, b, key=_HELD.index) for a in kernels.values() for b in around)
+    texts: dict[str, Side] = {text: side(parts) for parts, text in core.kernels()}
+    kernels: Mapping[Side, int] = {name: [*texts.values()].count(name) for name in _HELD}
+    around: Mapping[Side, int] = {name: len(_around(name)) for name in _HELD}
+    found: dict[Side, int] = dict.fromkeys(_HELD, 0)
+    for (own, count), (other, times) in product(kernels.items(), around.items()):
+        found[own if _HELD.index(own) > _HELD.index(other) else other] += count * times
     return found
 
 
