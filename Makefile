@@ -1,6 +1,7 @@
 # Two commands do all their own set-up: `make serve` and `make test`.
 PYTHON ?= python3.11
 SET ?= cpu
+DEVICE ?= cpu
 ARGS ?=
 
 FAST := not vllm and not training and not browser and not operations and not ecosystem
@@ -58,10 +59,10 @@ soak: setup-dev ## break the server on purpose; ARGS="--only streams --seconds 2
 e2e-smoke: setup-dev ## real PPO on a CPU: train, kill, resume, export, serve, evaluate; says how it went
 	.venv/bin/demur-train e2e-smoke runs/e2e-smoke $(ARGS)
 
-train-embedded: setup-dev ## make the model that ships, from nothing; safe to kill; says first how long it takes
-	.venv/bin/demur-smol-lab run --out runs/embedded --yes $(ARGS)
-	.venv/bin/demur-smol-lab measure --out runs/embedded --split test
-	.venv/bin/demur-smol-lab measure --out runs/embedded --split transfer
+train-embedded: setup-dev ## make the small model from nothing; DEVICE=cuda on a GPU; safe to kill; says how long it takes
+	.venv/bin/demur-smol-lab run --out runs/embedded --yes --device $(DEVICE) $(ARGS)
+	for table in familiar test adjacent transfer; do \
+	    .venv/bin/demur-smol-lab measure --out runs/embedded --device $(DEVICE) --split $$table || exit; done
 	.venv/bin/demur-smol-lab export --out runs/embedded --to server/demur/model/demur_smol
 
 calibrate-embedded: setup-dev ## make the calibrators that the embedded model ships with, from the model as it is; minutes

@@ -1,4 +1,4 @@
-"""How the small model that ships with demur is made on two CPU cores: low-rank adapters in float32, no verl, no vLLM.
+"""How the small model that ships with demur is made: low-rank adapters in float32, no verl, no vLLM.
 
 `llama` is the network, `packing` and `decoding` are the two ways to run it, `confidence_targets` says what
 a confidence is trained towards, `pipeline` puts the stages in order, `artefact` writes what ships, and `problems` makes
@@ -13,12 +13,8 @@ Stage = Literal[
     "empirical",
     "brier",
     "outcome",
-    "settle",
-    "twin",
-    "blend",
     "finish",
     "critic",
     "measured",
 ]
-"""The stages of a run, in order, by the names of their folders; `pipeline` says what each does. `twin` is the
-binary-reward baseline, `blend` the average of adapters: runs on disk have these names, so they stay."""
+"""The stages of a run, in order, by the names of their folders; `pipeline` says what each does."""

@@ -25,6 +25,8 @@ FINAL: Stage = "finish"
 """The stage that ships."""
 RECIPE = "embedded-exact-brier"
 LIMIT = 20 * 1024 * 1024
+TABLES = """Tables: `familiar` asks test problems in wordings of training, `test` in wordings that no training question
+has, `adjacent` other families that were shown worked out, in wordings never seen, `transfer` families never seen."""
 HONEST = 0.1
 """The largest smECE, on every measured split but the held-out families and under both contracts, that still counts as
 calibrated."""
@@ -74,8 +76,8 @@ def peft_tensors(model: Llama) -> dict[str, torch.Tensor]:
     """The adapters as bfloat16 under PEFT's names."""
     tensors: dict[str, torch.Tensor] = {}
     for name, linear in model.adapters():
-        tensors[f"base_model.model.{name}.lora_A.weight"] = linear.lora_a.detach().bfloat16().contiguous()
-        tensors[f"base_model.model.{name}.lora_B.weight"] = linear.lora_b.detach().bfloat16().contiguous()
+        tensors[f"base_model.model.{name}.lora_A.weight"] = linear.lora_a.detach().cpu().bfloat16().contiguous()
+        tensors[f"base_model.model.{name}.lora_B.weight"] = linear.lora_b.detach().cpu().bfloat16().contiguous()
     return tensors
 
 
@@ -118,12 +120,13 @@ showing what a calibrated model does, not for getting answers: it has 135 millio
 
 It tries twice: `First try: 42`, then the answer, then the confidence in it, which can tell whether the two agree.
 
-Made by `demur-smol-lab run`: warm start on the form; a first attempt before every answer, out of pairs of its own
-answers, and the confidence becomes the share of right ones among outputs like it; then the exact expected Brier score
-on fresh outputs, three times over; the mean of the last two adapters, and {plan.twin_share:g} times what the
-binary-reward baseline, which imitates the warm start's right answers, learned since the warm start; then the same score
-on outputs of that, beside the right ones among them for their words alone. Some of what it was asked comes from
-families of problems that it was never shown an answer to. One seed ({plan.seed}).
+Made by `demur-smol-lab run`: warm start on worked answers in many wordings; a first attempt before every answer, out of
+pairs of its own answers, and the confidence becomes the estimated chance of outputs like it; then the exact expected
+Brier score on fresh outputs, three times over. A target is {plan.outcome:g} parts of what became of the output and
+{1 - plan.outcome:g} of its chance, for which every problem is asked in {plan.wordings} wordings. Some of what it was
+asked comes from families of problems that it was never shown an answer to. One seed ({plan.seed}).
+
+{TABLES}
 
 {sections}
 Intervals are 95 % bootstrap intervals over problems, sampled once at temperature 1. The lookup table knows only how

@@ -2,13 +2,13 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from demur_smol_lab import Stage
 from demur_smol_lab.problems.cli import write_problems
-from demur_smol_lab.problems.splits import Split
+from demur_smol_lab.problems.splits import Measured
 from demur_training.cli import leave
 from demur_training.errors import DataError
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from demur_smol_lab.pipeline import Pipeline
 
 app = typer.Typer(
-    help="Make the small model that ships with demur, on a CPU: problems, adapters, tables, model card.",
+    help="Make the small model that ships with demur: problems, adapters, tables, model card.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -25,6 +25,7 @@ app.command("problems")(write_problems)
 
 Out = Annotated[Path, typer.Option(help="Folder of the run; the same folder goes on where it stopped.")]
 Base = Annotated[Path | None, typer.Option(help="Base model folder; by default the embedded one, made if need be.")]
+Device = Annotated[Literal["cpu", "cuda"], typer.Option(help="Where the network runs.")]
 Threads = Annotated[int, typer.Option(help="CPU threads; 0 for all cores. On a busy machine 1 is faster.")]
 
 
@@ -32,6 +33,7 @@ Threads = Annotated[int, typer.Option(help="CPU threads; 0 for all cores. On a b
 def run(
     out: Out,
     base: Base = None,
+    device: Device = "cpu",
     threads: Threads = 0,
     seed: Annotated[int, typer.Option(help="Same seed, same run.")] = 0,
     until: Annotated[
@@ -46,7 +48,7 @@ def run(
     from demur_smol_lab.plan import Plan, minutes
 
     torch.set_num_threads(threads or torch.get_num_threads())
-    pipeline = Pipeline(_base(base), out, Plan(seed=seed))
+    pipeline = Pipeline(_base(base), out, Plan(seed=seed), device)
     expected = minutes(pipeline.plan, pipeline.model(), until)
     for stage, cost in expected.items():
         typer.echo(f"{stage:12} {cost:6.0f} min")
@@ -63,13 +65,14 @@ def run(
 @app.command()
 def measure(
     out: Out,
-    split: Annotated[Split, typer.Option(help="Touch test once per published table.")],
+    split: Annotated[Measured, typer.Option(help="Touch test once per published table.")],
     base: Base = None,
+    device: Device = "cpu",
 ) -> None:
     """Sample the problems of one split with the warm start and the calibrated model, and print the table."""
     from demur_smol_lab.tokens import Vocabulary
 
-    pipeline = _reopened(out, base)
+    pipeline = _reopened(out, base, device)
     typer.echo(pipeline.measure(Vocabulary(pipeline.base), split))
 
 
@@ -99,7 +102,7 @@ def adopt(
 @app.command()
 def merge(
     out: Out,
-    stage: Annotated[str, typer.Option(help="warm-start, twin (binary-reward baseline), finish ...")],
+    stage: Annotated[str, typer.Option(help="warm-start, empirical, finish ...")],
     base: Base = None,
 ) -> None:
     """Put a finished stage's adapters into the base's weights, and print the folder: demur serve --model FOLDER."""
@@ -132,13 +135,13 @@ def main() -> None:
     leave(app)
 
 
-def _reopened(out: Path, base: Path | None) -> "Pipeline":
+def _reopened(out: Path, base: Path | None, device: str = "cpu") -> "Pipeline":
     from demur_smol_lab.pipeline import Pipeline
     from demur_smol_lab.plan import Plan
 
     if not (out / "plan.json").exists():
         raise DataError(f"{out} holds no run: demur-smol-lab run --out {out}")
-    return Pipeline(_base(base), out, Plan.read(out / "plan.json"))
+    return Pipeline(_base(base), out, Plan.read(out / "plan.json"), device)
 
 
 def _base(given: Path | None) -> Path:

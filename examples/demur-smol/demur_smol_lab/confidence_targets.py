@@ -2,12 +2,13 @@
 
 One outcome says little about a chance. Many samples of a problem say more, but a model that meets a problem many times
 learns it by heart. So most problems are sampled once, and a logistic regression says how often outputs like this one
-were right: of the same family and size, and drawn with such probabilities. A wrong answer is mostly one that the model
+were right: of the same family and size, drawn with such probabilities, and as often the answer to the same problem in
+other words. A wrong answer is mostly one that the model
 itself gave little probability, which is something it can learn to read off its own states, also for new problems. All
 families that stand for what is new count as one: how often each of them comes right is what nobody can know beforehand.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,14 +19,18 @@ from sklearn.preprocessing import StandardScaler
 
 from demur.core.answers import ContractName
 from demur_smol_lab import first_attempts
-from demur_smol_lab.problems import hard_negatives, unfamiliar
+from demur_smol_lab.problems import adjacent, hard_negatives, unfamiliar
 from demur_smol_lab.sampling import Sample
 from demur_smol_lab.tokens import Vocabulary
 
 PRIOR = 4.0
 """How many samples the success over all cells counts for, beside that of a cell."""
 
-NEVER_SHOWN = unfamiliar.FAMILIES.keys() | hard_negatives.FAMILIES.keys()
+NEVER_SHOWN = (
+    unfamiliar.FAMILIES.keys()
+    | hard_negatives.FAMILIES.keys()
+    | {name for name, family in adjacent.FAMILIES.items() if family.kind == adjacent.DOUBTED}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +56,15 @@ class ConfidenceTargets:
 @dataclass(frozen=True, slots=True)
 class _Outcome:
     """One outcome to be predicted: of the whole answer (part -1) or of a claim, and the log-probabilities of the tokens
-    that say it, and whether the first attempt said the same."""
+    that say it, whether the first attempt said the same, and the share of the other answers to the same problem, in all
+    its wordings, that do."""
 
     sample: Sample
     part: int
     right: bool
     logprobs: Sequence[float]
     agreed: bool
+    shared: float
 
     @property
     def cell(self) -> tuple[str, int]:
@@ -65,22 +72,27 @@ class _Outcome:
         return "unfamiliar" if problem.family in NEVER_SHOWN else problem.cell, self.part
 
 
-def estimate(samples: Sequence[Sample], vocabulary: Vocabulary) -> list[ConfidenceTargets]:
-    """The confidence targets of every well-formed output that writes down as many confidences as it has claims."""
+def estimate(samples: Sequence[Sample], vocabulary: Vocabulary, *, consistent: bool = False) -> list[ConfidenceTargets]:
+    """The confidence targets of every well-formed output that writes down as many confidences as it has claims. Where
+    they are `consistent`, the same answer to the same problem gets the same one in all wordings."""
     contracts: tuple[ContractName, ...] = ("response", "claims")
     found: list[ConfidenceTargets] = []
     for contract in contracts:
         chosen = [s for s in samples if s.contract == contract and _usable(s, vocabulary)]
         lines = [_lines(s, vocabulary) for s in chosen]
         attempts = [first_attempts.agreement(s) for s in chosen]
+        said = [first_attempts.answer(s) for s in chosen]
+        shares = _shares(chosen, said)
         answers = [
-            _Outcome(s, -1, s.graded.valid, _said(s, at), agreed)
-            for s, at, (agreed, _) in zip(chosen, lines, attempts, strict=True)
+            _Outcome(s, -1, s.graded.valid, _said(s, at), agreed, shared)
+            for s, at, (agreed, _), shared in zip(chosen, lines, attempts, shares, strict=True)
         ]
         wholes = _predict(answers)
+        if consistent:
+            wholes = _levelled(wholes, [(*s.problem.key, answer) for s, answer in zip(chosen, said, strict=True)])
         parts = [
-            _Outcome(s, i, right, [p for p, line in zip(s.logprobs, at, strict=True) if line == i], agreed[i])
-            for s, at, (_, agreed) in zip(chosen, lines, attempts, strict=True)
+            _Outcome(s, i, right, [p for p, line in zip(s.logprobs, at, strict=True) if line == i], agreed[i], shared)
+            for s, at, (_, agreed), shared in zip(chosen, lines, attempts, shares, strict=True)
             for i, (_, right) in enumerate(s.graded.claims)
         ]
         claims = iter(_predict(parts))
@@ -117,9 +129,29 @@ def _predict(rows: Sequence[_Outcome]) -> list[float]:
     rates = _cell_rates(rows, float(right.mean()))
     lowest = [min(row.logprobs, default=0.0) for row in rows]
     agreed = [row.agreed for row in rows]
-    features = np.column_stack((_log_odds(rates), [sum(row.logprobs) for row in rows], lowest, agreed))
+    shared = [row.shared for row in rows]
+    features = np.column_stack((_log_odds(rates), [sum(row.logprobs) for row in rows], lowest, agreed, shared))
     fitted = make_pipeline(StandardScaler(), LogisticRegression()).fit(features, right)
     return fitted.predict_proba(features)[:, 1].tolist()
+
+
+def _shares(samples: Sequence[Sample], said: Sequence[str]) -> list[float]:
+    """For each sample the share of the others of its problem, whatever the wording, that give its answer; a half where
+    there is no other."""
+    keys = [s.problem.key for s in samples]
+    asked, alike = Counter(keys), Counter(zip(keys, said, strict=True))
+    return [
+        (alike[key, answer] - 1) / (asked[key] - 1) if asked[key] > 1 else 0.5
+        for key, answer in zip(keys, said, strict=True)
+    ]
+
+
+def _levelled(chances: Sequence[float], groups: Sequence[tuple[str, ...]]) -> list[float]:
+    """The mean over each group."""
+    found: dict[tuple[str, ...], list[float]] = defaultdict(list)
+    for chance, group in zip(chances, groups, strict=True):
+        found[group].append(chance)
+    return [float(np.mean(found[group])) for group in groups]
 
 
 def _log_odds(chances: np.ndarray) -> np.ndarray:

@@ -1,11 +1,12 @@
-"""A value head for the finished model: the linear function of its last state that best predicts success.
+"""A value head for the finished model: the linear function of its state that best predicts success, at every position.
 
-Fitted like the critic of a PPO run, by squared error to a return of 0 or 1, but in closed form and on the generator's
-own frozen trunk: a few kilobytes that turn the generator's weights into a token classifier. It reads the position
-before the end token, where the whole answer and the stated confidence have been seen.
+Fitted like the critic of a PPO run, by squared error to the return of 0 or 1 that the output came to (Monte Carlo), but
+in closed form and on the generator's own frozen trunk: a few kilobytes that turn the generator's weights into a token
+classifier. All positions of an output together count as much as the one before the end token, where the whole answer
+and the stated confidence have been seen.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
@@ -16,37 +17,71 @@ from demur_smol_lab.packing import Branch, Response, batches, pack
 from demur_smol_lab.sampling import Sample
 from demur_smol_lab.tokens import Prompts, Vocabulary
 
-ROW_TOKENS = 850
+ROW_TOKENS = {"cpu": 850, "cuda": 16000}
 RIDGE = 0.01
 """Strength of the penalty on the weights, relative to the mean variance of a feature."""
+BEFORE_END = 0.5
+"""The share of an output's weight in the fit that the position before its end has; all its positions share the rest."""
 
 
 @torch.inference_mode()
-def last_states(model: Llama, vocabulary: Vocabulary, samples: Sequence[Sample]) -> Tensor:
-    """Hidden states [samples, width] at the position before the end token, in the order of `samples`."""
-    states = torch.empty(len(samples), model.embedding.shape[1])
+def states(model: Llama, vocabulary: Vocabulary, samples: Sequence[Sample]) -> Iterator[tuple[int, Tensor]]:
+    """The number of each sample and its hidden states [tokens + 1, width]: at the position before its first token, then
+    at every token it has drawn. Not in order."""
     contracts: set[ContractName] = {sample.contract for sample in samples}
     for contract in sorted(contracts):
         chosen = [i for i, sample in enumerate(samples) if sample.contract == contract]
         prompts = Prompts(vocabulary, contract)
         branches = [_branch(samples[i], prompts, vocabulary.end, i) for i in chosen]
-        for held in batches(branches, ROW_TOKENS):
-            row = pack(prompts.prefix, held)
+        for held in batches(branches, ROW_TOKENS[model.device.type]):
+            row = pack(prompts.prefix, held).to(model.device)
             hidden = model.hidden(row.ids, row.positions, row.masks)[0]
             for (start, end, before), response in zip(row.spans, row.responses, strict=True):
-                states[response.note] = hidden[end - 2 if end - start > 1 else before]
-    return states
+                yield response.note, torch.cat((hidden[before : before + 1], hidden[start : end - 1]))
 
 
-def fit(states: Tensor, valid: Sequence[bool]) -> tuple[Tensor, Tensor]:
-    """Weight [1, width] and bias [1] by ridge regression of success on the states."""
-    x, y = states.double(), torch.tensor(valid, dtype=torch.float64)
-    middle, mean = x.mean(0), y.mean()
-    centred = x - middle
-    covariance = centred.T @ centred
-    penalty = RIDGE * covariance.trace() / len(covariance) * torch.eye(len(covariance), dtype=torch.float64)
-    weight = torch.linalg.solve(covariance + penalty, centred.T @ (y - mean))
-    return weight[None].float(), (mean - middle @ weight)[None].float()
+def last_states(model: Llama, vocabulary: Vocabulary, samples: Sequence[Sample]) -> Tensor:
+    """Hidden states [samples, width] at the position before the end token, in the order of `samples`."""
+    found = torch.empty(len(samples), model.embedding.shape[1])
+    for number, seen in states(model, vocabulary, samples):
+        found[number] = seen[-1]
+    return found
+
+
+def fit(model: Llama, vocabulary: Vocabulary, samples: Sequence[Sample]) -> tuple[Tensor, Tensor]:
+    """Weight [1, width] and bias [1] fitted on what became of samples."""
+    found = Regression(model.embedding.shape[1])
+    for number, seen in states(model, vocabulary, samples):
+        weights = torch.full((len(seen),), (1 - BEFORE_END) / len(seen), dtype=torch.float64)
+        weights[-1] += BEFORE_END
+        found.add(seen.double().cpu(), float(samples[number].graded.valid), weights)
+    return found.solve()
+
+
+class Regression:
+    """Weighted ridge regression from sums, so that no state needs to be kept."""
+
+    def __init__(self, width: int) -> None:
+        self.weight, self.mean = 0.0, 0.0
+        self.middle, self.along = torch.zeros(2, width, dtype=torch.float64)
+        self.squares = torch.zeros(width, width, dtype=torch.float64)
+
+    def add(self, seen: Tensor, outcome: float, weights: Tensor) -> None:
+        """States [positions, width] that all came to `outcome`, with their weights."""
+        weighted = seen * weights[:, None]
+        self.weight += float(weights.sum())
+        self.mean += outcome * float(weights.sum())
+        self.middle += weighted.sum(0)
+        self.along += outcome * weighted.sum(0)
+        self.squares += weighted.T @ seen
+
+    def solve(self) -> tuple[Tensor, Tensor]:
+        """Weight [1, width] and bias [1]."""
+        middle, mean = self.middle / self.weight, self.mean / self.weight
+        covariance = self.squares / self.weight - middle[:, None] * middle
+        penalty = RIDGE * covariance.trace() / len(covariance) * torch.eye(len(covariance), dtype=torch.float64)
+        weight = torch.linalg.solve(covariance + penalty, self.along / self.weight - mean * middle)
+        return weight[None].float(), (mean - middle @ weight)[None].float()
 
 
 def values(states: Tensor, weight: Tensor, bias: Tensor) -> list[float]:

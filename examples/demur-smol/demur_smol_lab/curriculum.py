@@ -1,5 +1,6 @@
 """The curriculum: which training problems a plan shows worked out and which it asks, the same whenever looked up."""
 
+import random
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
@@ -7,17 +8,25 @@ from demur.core.answers import ContractName
 from demur_smol_lab.plan import Plan
 from demur_smol_lab.problems import knowledge
 from demur_smol_lab.problems.gsm8k import SCHOOL, read_gsm8k
-from demur_smol_lab.problems.hard_negatives import HARD_NEGATIVES
-from demur_smol_lab.problems.mix import MIX, SHOWN, distinct, problems
+from demur_smol_lab.problems.mix import CHOICE, MIX, SHOWN, TAUGHT, TRANSFER, WIDE, asked, distinct, problems
 from demur_smol_lab.problems.problem import Problem
-from demur_smol_lab.problems.splits import Split, may_be_shown, split_of
-from demur_smol_lab.problems.unfamiliar import UNFAMILIAR
+from demur_smol_lab.problems.splits import Measured, Split, may_be_shown, split_of
 
 CONTRACTS: tuple[ContractName, ...] = ("response", "claims")
-LAST = 4
-"""The number of the last round."""
 SOLVED = 4
 """Of the school problems in the warm start every fourth is solved in claims; the others are only answered."""
+SHOWN_WIDE: Mapping[str, float] = {**SHOWN, **TAUGHT}
+
+MEASURED: Mapping[Measured, tuple[Split, Mapping[str, float]]] = {
+    "validation": ("validation", MIX),
+    "choosing": ("choosing", CHOICE),
+    "familiar": ("test", MIX),
+    "test": ("test", MIX),
+    "adjacent": ("test", TAUGHT),
+    "transfer": ("transfer", TRANSFER),
+}
+"""What each table asks. `familiar` asks the test problems in wordings of training, `test` in wordings never seen,
+`adjacent` test problems of taught adjacent families in wordings never seen, `transfer` families never seen."""
 
 
 def warm_start(plan: Plan) -> list[tuple[Problem, ContractName]]:
@@ -37,45 +46,49 @@ def worked(plan: Plan, number: int) -> list[tuple[Problem, ContractName]]:
     return list(_shown(plan.worked, worked_seed(plan, number)))
 
 
-def asked(contract: ContractName, count: int, seed: int) -> list[Problem]:
-    """`count` graded problems that are never shown."""
-    mix = MIX if contract == "response" else with_steps(MIX)
-    return distinct("train", count, seed, mix, wanted=lambda problem: not may_be_shown(problem))
+def graded(count: int, seed: int) -> list[Problem]:
+    """`count` problems of the graded families that are never shown."""
+    return distinct("train", count, seed, MIX, wanted=lambda problem: not may_be_shown(problem))
 
 
-def others(plan: Plan, number: int, seed: int) -> Mapping[ContractName, list[Problem]]:
-    """The school problems and the unfamiliar ones of round `number`, which are only answered: new ones each time, but
-    that the last round comes back to school problems of earlier ones, and asks others of these in claims. It asks hard
-    negatives too."""
+def posed(count: int, wordings: int, seed: int) -> list[Problem]:
+    """`count` problems of all training families, those that are never shown among them, in `wordings` wordings each,
+    one after the other."""
+    chosen = distinct("train", count, seed, WIDE, wanted=lambda problem: not may_be_shown(problem))
+    rng = random.Random(seed)
+    return [again for problem in chosen for again in (problem, *(_reworded(problem, rng, wordings - 1)))]
+
+
+def school(plan: Plan, number: int) -> Mapping[ContractName, list[Problem]]:
+    """The school problems of round `number`: other ones each time while there are some, the last round's in claims."""
     shown, count = plan.school
-    school = _school()[shown:]
-    start = number * count
-    if number == LAST and school:
-        start %= len(school)
-    answered = [*school[start : start + count], *distinct("train", plan.unfamiliar, seed, UNFAMILIAR)]
-    if number < LAST:
-        return {"response": answered, "claims": []}
-    near = distinct("train", plan.near, seed, HARD_NEGATIVES)
-    return {"response": [*answered, *near], "claims": school[max(0, len(school) - plan.solved) :]}
+    rest = _school()[shown:]
+    start = number * count % max(1, len(rest))
+    chosen = (rest + rest)[start : start + count]
+    return {"response": chosen, "claims": chosen[: count // SOLVED]}
 
 
-def measured(contract: ContractName, split: Split, count: int, seed: int) -> list[Problem]:
-    """`count` problems of a split; families that are held out are asked whole, with steps or without."""
-    stepped = contract == "claims" and split in ("train", "validation", "test")
-    return distinct(split, count, seed, with_steps(MIX) if stepped else None)
+def measured(table: Measured, contract: ContractName, count: int, seed: int) -> list[Problem]:
+    """`count` problems of a table; graded families without steps are not measured under claims."""
+    split, mix = MEASURED[table]
+    chosen = with_steps(mix) if contract == "claims" and mix is MIX else mix
+    return distinct(split, count, seed, chosen, side="train" if table == "familiar" else None)
 
 
 def with_steps(mix: Mapping[str, float]) -> dict[str, float]:
-    """Claims are about calculations, or about there being nothing to know: the other families without steps go."""
+    """The mix without the families of knowledge, but for what nobody knows."""
     stepless = knowledge.FAMILIES.keys() - {"unknowable"}
     return {cell: share for cell, share in mix.items() if cell.partition("/")[0] not in stepless}
 
 
+def _reworded(problem: Problem, rng: random.Random, times: int) -> list[Problem]:
+    return [asked(problem, rng, "train") for _ in range(times)]
+
+
 def _shown(counts: tuple[int, int], first_seed: int) -> Iterator[tuple[Problem, ContractName]]:
-    """Graded training problems under both contracts that may be shown worked out."""
+    """Training problems under both contracts that may be shown worked out."""
     for seed, (contract, count) in enumerate(zip(CONTRACTS, counts, strict=True), first_seed):
-        mix = SHOWN if contract == "response" else with_steps(SHOWN)
-        for problem in islice(filter(may_be_shown, problems("train", seed, mix)), count):
+        for problem in islice(filter(may_be_shown, problems("train", seed, SHOWN_WIDE)), count):
             yield problem, contract
 
 

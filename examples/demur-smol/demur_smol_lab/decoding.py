@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -65,8 +66,9 @@ class _Run:
     def __init__(self, model: Llama, shared: Past, rows: int, width: int) -> None:
         self.model, self.shared = model, shared
         self.own = _room(model, rows, width)
-        self.length = torch.zeros(rows, dtype=torch.long)
-        self.last = torch.zeros(rows, model.embedding.shape[1])
+        self.device = model.device
+        self.length = torch.zeros(rows, dtype=torch.long, device=self.device)
+        self.last = torch.zeros(rows, model.embedding.shape[1], device=self.device)
         self.question: list[int | None] = [None] * rows
         self.drawn: list[list[tuple[int, float]]] = [[] for _ in range(rows)]
 
@@ -80,20 +82,20 @@ class _Run:
 
     def admit(self, asked: Sequence[tuple[int, Sequence[int]]], samples: int) -> None:
         """Compute some numbered questions and give each `samples` free rows."""
-        lengths = torch.tensor([len(question) for _, question in asked])
-        width = int(lengths.max())
-        ids = torch.tensor([[*question] + [0] * (width - len(question)) for _, question in asked])
-        positions = torch.arange(width).expand(ids.shape) + self.shared.length
+        width = max(len(question) for _, question in asked)
+        lengths = self._tensor([len(question) for _, question in asked])
+        ids = self._tensor([[*question] + [0] * (width - len(question)) for _, question in asked])
+        positions = torch.arange(width, device=self.device).expand(ids.shape) + self.shared.length
         free = [row for row, question in enumerate(self.question) if question is None][: len(asked) * samples]
-        rows = torch.tensor(free)
+        rows = self._tensor(free)
 
         def place(kept: Tensor, new: Tensor) -> Tensor:
             kept[rows, :, :width] = new.repeat_interleave(samples, 0)
             return new
 
-        causal = torch.ones(len(ids), width, width, dtype=torch.bool).tril()
+        causal = torch.ones(len(ids), width, width, dtype=torch.bool, device=self.device).tril()
         hidden = self._forward(ids, positions, causal, place)
-        self.last[rows] = hidden[torch.arange(len(ids)), lengths - 1].repeat_interleave(samples, 0)
+        self.last[rows] = hidden[torch.arange(len(ids), device=self.device), lengths - 1].repeat_interleave(samples, 0)
         self.length[rows] = lengths.repeat_interleave(samples)
         for row, number in zip(free, (number for number, _ in asked for _ in range(samples)), strict=True):
             self.question[row], self.drawn[row] = number, []
@@ -116,22 +118,25 @@ class _Run:
             self._extend(tokens)
 
     def _extend(self, tokens: Tensor) -> None:
-        rows, at = torch.arange(self.rows), self.length
+        rows, at = torch.arange(self.rows, device=self.device), self.length
         filled = int(at.max()) + 1
 
         def place(kept: Tensor, new: Tensor) -> Tensor:
             kept[rows, :, at] = new[:, :, 0]
             return kept[:, :, :filled]
 
-        seen = torch.arange(filled) <= at[:, None]
+        seen = torch.arange(filled, device=self.device) <= at[:, None]
         positions = (at + self.shared.length)[:, None]
         self.last = self._forward(tokens[:, None], positions, seen[:, None], place)[:, -1]
-        self.length = at + torch.tensor([question is not None for question in self.question])
+        self.length = at + self._tensor([question is not None for question in self.question])
+
+    def _tensor(self, values: Sequence[Any]) -> Tensor:
+        return torch.tensor(values).to(self.device)
 
     def close_up(self) -> None:
         """Give up the empty rows."""
         kept = [row for row, question in enumerate(self.question) if question is not None]
-        rows = torch.tensor(kept)
+        rows = self._tensor(kept)
         self.own = Past([(k[rows], v[rows]) for k, v in self.own.layers])
         self.length, self.last = self.length[rows], self.last[rows]
         self.question, self.drawn = [self.question[row] for row in kept], [self.drawn[row] for row in kept]
@@ -179,7 +184,7 @@ def _choose(logits: Tensor, temperature: float, dice: torch.Generator) -> tuple[
         tokens = logits.argmax(-1)
     else:
         below = probabilities.cumsum(-1)  # one die a row: four times faster than one a token
-        thrown = torch.rand(len(logits), 1, generator=dice) * below[:, -1:]
+        thrown = torch.rand(len(logits), 1, generator=dice).to(below.device) * below[:, -1:]
         tokens = torch.searchsorted(below, thrown, right=True)[:, 0].clamp(max=logits.shape[1] - 1)
     return tokens, probabilities.gather(1, tokens[:, None])[:, 0].clamp(min=1e-9).log()
 
@@ -188,13 +193,14 @@ def _room(model: Llama, batch: int, width: int) -> Past:
     shape = model.shape
     size = (batch, shape.kv_heads, width, shape.head_dim)
     kind = model.embedding.dtype
-    return Past([(torch.zeros(size, dtype=kind), torch.zeros(size, dtype=kind)) for _ in range(shape.layers)])
+    empty = [torch.zeros(size, dtype=kind, device=model.device) for _ in range(2 * shape.layers)]
+    return Past([*zip(empty[::2], empty[1::2], strict=True)])
 
 
 def _prefill_prefix(model: Llama, prefix: Sequence[int]) -> Past:
     """Keys and values of the instructions, with a batch of one."""
-    x = model.embed(torch.tensor([list(prefix)]))
-    cos, sin = model.rotation(torch.arange(len(prefix))[None])
+    x = model.embed(torch.tensor([list(prefix)]).to(model.device))
+    cos, sin = model.rotation(torch.arange(len(prefix), device=model.device)[None])
     groups = model.shape.heads // model.shape.kv_heads
     kept: list[tuple[Tensor, Tensor]] = []
     for layer in model.blocks:

@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
-from demur.core.reader import read
 from demur_smol_lab.sampling import Sample
 from demur_smol_lab.tokens import Vocabulary
 from demur_smol_lab.worked_answers import FIRST_ATTEMPT, SOLUTION
@@ -53,7 +52,7 @@ def agreement(sample: Sample) -> tuple[bool, list[bool]]:
     """Whether the answer is that of the first attempt, and so each claim's step; without one nothing agrees."""
     attempt, rest = split(sample.text)
     steps, claims = attempt.splitlines(), rest.splitlines()[: len(sample.graded.claims)]
-    said = bool(attempt) and steps[-1].removeprefix(FIRST_ATTEMPT).strip() == _answer(sample)
+    said = bool(attempt) and steps[-1].removeprefix(FIRST_ATTEMPT).strip() == answer(sample)
     return said, [i < len(steps) - 1 and steps[i] == claim for i, claim in enumerate(claims)]
 
 
@@ -61,8 +60,13 @@ def as_first_attempt(sample: Sample) -> str:
     """A well-formed output, without its own first attempt and its confidences, as the first attempt of another one."""
     _, said = split(sample.text)
     working = said.partition(f"\n{SOLUTION}" if sample.contract == "claims" else "Answer:")[0].rstrip("\n")
-    attempted = f"{FIRST_ATTEMPT}{_answer(sample)}\n"
+    attempted = f"{FIRST_ATTEMPT}{answer(sample)}\n"
     return f"{working}\n{attempted}" if working else attempted
+
+
+def answer(sample: Sample) -> str:
+    """The final answer, empty where there is none."""
+    return sample.graded.answer
 
 
 def _after(sample: Sample, first: str, vocabulary: Vocabulary) -> Sample:
@@ -75,7 +79,3 @@ def _after(sample: Sample, first: str, vocabulary: Vocabulary) -> Sample:
         logprobs=(*[0.0] * len(ids), *sample.logprobs[before:]),
         text=first + rest,
     )
-
-
-def _answer(sample: Sample) -> str:
-    return read(sample.text, sample.contract, "strict").answer or ""

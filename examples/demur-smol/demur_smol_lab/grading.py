@@ -14,7 +14,7 @@ class Graded:
     """`confidence` is the stated one, for claims their minimum; None when the form was violated.
 
     `claims` are (confidence, right) pairs in the order of the solution, empty under the response contract;
-    `reasons` what the model wrote about each.
+    `reasons` what the model wrote about each; `answer` is the final one.
     """
 
     valid: bool
@@ -22,6 +22,7 @@ class Graded:
     confidence: float | None
     claims: tuple[tuple[float, bool], ...] = ()
     reasons: tuple[str, ...] = ()
+    answer: str = ""
 
 
 def grade(problem: Problem, contract: ContractName, text: str, ended: bool) -> Graded:
@@ -37,4 +38,5 @@ def grade(problem: Problem, contract: ContractName, text: str, ended: bool) -> G
         completion.confidence,
         tuple((claim.confidence or 0.0, ok) for claim, ok in zip(completion.claims, right, strict=True)),
         tuple(claim.explanation for claim in completion.claims),
+        completion.answer,
     )

@@ -15,6 +15,8 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from demur_smol_lab.attention import attention
+
 PROJECTIONS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
 
 
@@ -137,13 +139,19 @@ class Layer(nn.Module):
 class Llama(nn.Module):
     """`adapted` counts the layers, from the top, that carry an adapter; the lower ones cost no backward pass.
 
-    Projections and logits compute in `precision`; norms, the residual stream and the attention of `hidden` in float32.
+    Projections and logits compute in `precision`; norms and the residual stream in float32.
     bfloat16 is what the weights are stored in and what vLLM serves, and twice as fast on a CPU that has instructions
     for it.
     """
 
     def __init__(
-        self, folder: Path, *, rank: int = 0, adapted: int | None = None, precision: torch.dtype = torch.float32
+        self,
+        folder: Path,
+        *,
+        rank: int = 0,
+        adapted: int | None = None,
+        precision: torch.dtype = torch.float32,
+        device: str = "cpu",
     ) -> None:
         super().__init__()
         self.shape = Shape.read(folder)
@@ -160,6 +168,12 @@ class Llama(nn.Module):
         self.head = self.embedding if head is None else nn.Parameter(head, requires_grad=False)
         half = torch.arange(0, self.shape.head_dim, 2) / self.shape.head_dim
         self.frequencies = self.shape.rope_theta**-half
+        self.to(device)
+        self.frequencies = self.frequencies.to(device)
+
+    @property
+    def device(self) -> torch.device:
+        return self.embedding.device
 
     def adapters(self) -> Iterator[tuple[str, Linear]]:
         """Every adapted projection under its Hugging Face name."""
@@ -186,12 +200,12 @@ class Llama(nn.Module):
         x = self.embed(ids)
         cos, sin = self.rotation(positions)
         groups = self.shape.heads // self.shape.kv_heads
+        attend = attention(masks, self.device)
         for i, layer in enumerate(self.blocks):
             with torch.set_grad_enabled(torch.is_grad_enabled() and i >= self.frozen):
                 q, k, v = layer.project(x, cos, sin)
                 k, v = k.repeat_interleave(groups, 1), v.repeat_interleave(groups, 1)
-                # so small, they are slower in bfloat16, even where matrix products are twice as fast in it
-                x = layer.finish(x, _attend(q.float(), k.float(), v.float(), masks))
+                x = layer.finish(x, attend(q, k, v))
         return _norm(x, self.norm_out, self.shape.eps)
 
     def embed(self, ids: Tensor) -> Tensor:
@@ -204,16 +218,6 @@ class Llama(nn.Module):
 def _block(projection: str) -> str:
     """Which part of a layer a projection belongs to in the Hugging Face layout."""
     return "self_attn" if projection[0] in "qkvo" else "mlp"
-
-
-def _attend(q: Tensor, k: Tensor, v: Tensor, masks: Sequence[Tensor]) -> Tensor:
-    """Attention stretch by stretch: one mask over a whole row would be mostly False, and as slow as if it were not."""
-    queries, keys, values = (x.split([len(mask) for mask in masks], 2) for x in (q, k, v))
-    attended = [F.scaled_dot_product_attention(queries[0], keys[0], values[0], attn_mask=masks[0])]
-    for query, key, value, mask in zip(queries[1:], keys[1:], values[1:], masks[1:], strict=True):
-        seen = torch.cat((keys[0], key), 2), torch.cat((values[0], value), 2)
-        attended.append(F.scaled_dot_product_attention(query, *seen, attn_mask=mask))
-    return torch.cat(attended, 2)
 
 
 def _norm(x: Tensor, weight: Tensor, eps: float) -> Tensor:

@@ -5,6 +5,7 @@ digit can be computed and differentiated exactly instead of being sampled and we
 low-variance form of the reward in `demur.core.scoring`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -14,8 +15,9 @@ from torch.utils.checkpoint import checkpoint
 from demur_smol_lab.llama import Llama
 from demur_smol_lab.packing import PackedRow, Response
 
-CHUNK = 128
-"""Positions whose logits are there at once: those of a whole row are 100 MB, and slow to make room for."""
+CHUNK, LARGE_CHUNK = 128, 4096
+"""Positions whose logits are there at once, on a CPU and on a GPU: those of a whole row are 100 MB, and slow to make
+room for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,8 @@ class Seen:
 
 def look(model: Llama, row: PackedRow, digits: Tensor) -> Seen:
     """Chunk by chunk; what the backward pass needs of a chunk is computed again when its turn comes."""
+    row, digits = row.to(model.device), digits.to(model.device)
+    chunk = LARGE_CHUNK if model.device.type == "cuda" else CHUNK
     hidden = model.hidden(row.ids, row.positions, row.masks)[0, row.predictors()]
 
     def part(states: Tensor, targets: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -49,7 +53,7 @@ def look(model: Llama, row: PackedRow, digits: Tensor) -> Seen:
 
     parts = [
         checkpoint(part, states, targets, use_reentrant=False, preserve_rng_state=False)
-        for states, targets in zip(hidden.split(CHUNK), row.targets().split(CHUNK), strict=True)
+        for states, targets in zip(hidden.split(chunk), row.targets().split(chunk), strict=True)
     ]
     return Seen(*(torch.cat(each) for each in zip(*parts, strict=True)))
 
@@ -61,7 +65,7 @@ def imitation(model: Llama, row: PackedRow) -> tuple[Tensor, dict[str, float]]:
 
 
 def _weighted(seen: Seen, row: PackedRow) -> Tensor:
-    weights = row.weights()
+    weights = row.weights().to(seen.missed.device)
     return (seen.missed * weights).sum() / weights.sum()
 
 
@@ -77,6 +81,7 @@ class ExactBrier:
         self, digits: tuple[int, ...], *, strength: float = 6.0, anchor: float = 2.0, only_digits: float = 1.0
     ) -> None:
         self._digits = torch.tensor(digits)
+        self._place = {token: digit for digit, token in enumerate(digits)}
         self._strength, self._anchor, self._only_digits = strength, anchor, only_digits
 
     def __call__(self, model: Llama, row: PackedRow) -> tuple[Tensor, dict[str, float]]:
@@ -84,57 +89,82 @@ class ExactBrier:
             return imitation(model, row)
         seen = look(model, row, self._digits)
         anchor = _weighted(seen, row)
-        brier = torch.stack(self._scores(seen.digits, row)).mean()
-        leak = self._leak(seen, row)
+        stated = _gather(row.responses)
+        brier = self._scores(seen.digits, stated).mean()
+        leak = self._leak(seen, stated)
         value = self._strength * brier + self._anchor * anchor + self._only_digits * leak
         return value, {"brier": brier.item(), "anchor": anchor.item(), "leak": leak.item()}
 
-    def _leak(self, seen: Seen, row: PackedRow) -> Tensor:
+    def _leak(self, seen: Seen, stated: "_Gathered") -> Tensor:
         """Mean cross-entropy of a digit, whichever, at the two places of each confidence."""
-        places: list[int] = []
-        start = 0
-        for response in row.responses:
-            if isinstance(response.note, Stated):
-                places += [start + place + k for place in response.note.places for k in (0, 1)]
-            start += len(response.ids)
+        places = torch.tensor([place + k for place in stated.places for k in (0, 1)], device=seen.total.device)
         return (seen.total[places] - seen.digits[places].logsumexp(-1)).mean()
 
-    def _scores(self, digits: Tensor, row: PackedRow) -> list[Tensor]:
-        scores: list[Tensor] = []
-        start = 0
-        for response in row.responses:
-            scores += self._of_response(digits[start : start + len(response.ids)], response)
-            start += len(response.ids)
-        return scores
+    def _scores(self, digits: Tensor, stated: "_Gathered") -> Tensor:
+        """One score for each confidence, then one for each minimum that counts."""
+        device = digits.device
+        places = torch.tensor(stated.places, device=device)
+        drawn = torch.tensor([self._place[token] for token in stated.drawn], device=device)
+        targets = torch.tensor(stated.targets, device=device)
+        first, second = digits[places].softmax(-1), digits[places + 1].softmax(-1)
+        values = digit_values(second, drawn)
+        scores = (first * (values - targets[:, None]) ** 2).sum(-1)
+        if not stated.minima:
+            return scores
+        most = max(len(group) for group, _ in stated.minima)
+        # a place that no claim has is certain to be above all others
+        group = torch.tensor([[*g, *[len(first)] * (most - len(g))] for g, _ in stated.minima], device=device)
+        certain = torch.nn.functional.one_hot(torch.tensor([9], device=device), 10).to(first.dtype)
+        probabilities = torch.cat((first, certain))[group]
+        above = torch.full((1, 10), 2.0, device=device)
+        valid = torch.tensor([valid for _, valid in stated.minima], device=device)
+        return torch.cat((scores, expected_minimum_score(probabilities, torch.cat((values, above))[group], valid)))
 
-    def _of_response(self, digits: Tensor, response: Response) -> list[Tensor]:
+
+@dataclass(frozen=True, slots=True)
+class _Gathered:
+    """All confidences of a row: their places among its response tokens, the tokens drawn there, their targets, and the
+    numbers of those whose minimum counts, with what that should be."""
+
+    places: list[int]
+    drawn: list[int]
+    targets: list[float]
+    minima: list[tuple[list[int], float]]
+
+
+def _gather(responses: Sequence[Response]) -> _Gathered:
+    found = _Gathered([], [], [], [])
+    start = 0
+    for response in responses:
         stated = response.note
-        if not isinstance(stated, Stated):
-            return []
-        probabilities, values, scores = [], [], []
-        for place, target in zip(stated.places, stated.targets, strict=True):
-            first, second = digits[place].softmax(-1), digits[place + 1].softmax(-1)
-            value = digit_values(second, int((self._digits == response.ids[place]).nonzero()))
-            scores.append((first * (value - target) ** 2).sum())
-            probabilities.append(first)
-            values.append(value)
-        if stated.valid is not None:
-            scores.append(expected_minimum_score(torch.stack(probabilities), torch.stack(values), stated.valid))
-        return scores
+        if isinstance(stated, Stated):
+            if stated.valid is not None:
+                first = len(found.places)
+                found.minima.append(([*range(first, first + len(stated.places))], stated.valid))
+            found.places.extend(start + place for place in stated.places)
+            found.drawn.extend(response.ids[place] for place in stated.places)
+            found.targets.extend(stated.targets)
+        start += len(response.ids)
+    return found
 
 
-def digit_values(second: Tensor, drawn: int) -> Tensor:
-    """The confidence each first decimal stands for [10]: the middle of its tenth, and for the one that was drawn
-    its expectation over the second decimal, whose distribution `second` is known."""
-    values = torch.arange(10) / 10 + 0.045
-    expected = drawn / 10 + (second * torch.arange(10)).sum() / 100
-    return torch.where(torch.arange(10) == drawn, expected, values)
+def digit_values(second: Tensor, drawn: Tensor | int) -> Tensor:
+    """The confidence each first decimal stands for [..., 10]: the middle of its tenth, and for the one that was drawn
+    [...] its expectation over the second decimal, whose distribution `second` [..., 10] is known."""
+    digits = torch.arange(10, device=second.device)
+    drawn = torch.as_tensor(drawn, device=second.device)
+    expected = drawn / 10 + (second * digits).sum(-1) / 100
+    return torch.where(digits == drawn[..., None], expected[..., None], digits / 10 + 0.045)
 
 
-def expected_minimum_score(probabilities: Tensor, values: Tensor, valid: float) -> Tensor:
-    """E[(min - valid)²] for independent claims; both arguments are [claims, 10], `values` rising in each row."""
-    order = values.flatten().argsort()
-    at = values.flatten()[order].detach()
-    survival = ((values[None] >= at[:, None, None]) * probabilities[None]).sum(-1).prod(-1)  # P(min >= at), falling
-    mass = survival - torch.cat((survival[1:], survival.new_zeros(1)))
-    return (mass * (values.flatten()[order] - valid) ** 2).sum()
+def expected_minimum_score(probabilities: Tensor, values: Tensor, valid: Tensor | float) -> Tensor:
+    """E[(min - valid)²] for independent claims; the first two are [..., claims, 10], `valid` is [...]."""
+    flat = values.flatten(-2)
+    order = flat.argsort(-1)
+    flat = flat.gather(-1, order)
+    at = flat.detach()[..., None, None]
+    survival = (
+        ((values[..., None, :, :] >= at) * probabilities[..., None, :, :]).sum(-1).prod(-1)
+    )  # P(min >= at), falling
+    mass = survival - torch.cat((survival[..., 1:], torch.zeros_like(survival[..., :1])), -1)
+    return (mass * (flat - torch.as_tensor(valid, device=flat.device)[..., None]) ** 2).sum(-1)

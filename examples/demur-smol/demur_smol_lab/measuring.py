@@ -12,7 +12,7 @@ from demur.core.metrics.bootstrap import REPLICATES, weights
 from demur.core.metrics.estimate import estimate
 from demur.core.reader import read
 from demur_smol_lab.problems.histogram import chance_by
-from demur_smol_lab.problems.reasons import names_step, parse_step
+from demur_smol_lab.problems.reasons import is_true, names_step, parse_step
 from demur_smol_lab.sampling import Sample
 
 DOUBTFUL = 0.8
@@ -22,12 +22,15 @@ DOUBTFUL = 0.8
 @dataclass(frozen=True, slots=True)
 class Doubt:
     """Over the claims below DOUBTFUL: how many, how many different reasons, the commonest one's share, and the share
-    of reasons that name a number of that very step."""
+    of reasons that name a number of that very step. `checked` are all claims that are one calculation, `true` the share
+    of these whose reason holds for the calculation as it is written."""
 
     claims: int
     distinct: int
     commonest: float
     naming: float
+    checked: int
+    true: float
 
 
 def figures(samples: Sequence[Sample], confidences: Sequence[float | None] | None = None) -> dict[str, Any]:
@@ -96,14 +99,23 @@ def auc_within(rows: Sequence[tuple[str, float, bool]]) -> Estimate:
 def doubt(samples: Sequence[Sample]) -> Doubt:
     """What the model says about the claims it doubts. Claims that are no calculation name nothing."""
     said: dict[str, int] = defaultdict(int)
-    naming = 0
+    naming = checked = true = 0
     for step, confidence, reason in _claims(samples):
+        if parsed := parse_step(step):
+            checked += 1
+            true += is_true(reason, parsed[0])
         if confidence < DOUBTFUL:
             said[reason] += 1
-            parsed = parse_step(step)
             naming += parsed is not None and names_step(reason, parsed[0])
     count = sum(said.values())
-    return Doubt(count, len(said), max(said.values(), default=0) / max(1, count), naming / max(1, count))
+    return Doubt(
+        count,
+        len(said),
+        max(said.values(), default=0) / max(1, count),
+        naming / max(1, count),
+        checked,
+        true / max(1, checked),
+    )
 
 
 def _claims(samples: Sequence[Sample]) -> list[tuple[str, float, str]]:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +88,7 @@ def _portion(
     drawn = sample(
         model,
         prompts.prefix,
-        [prompts.rest(problems[i].question) for i in chosen],
+        prompts.rests([problems[i].question for i in chosen]),
         samples=how.samples,
         limit=how.limit,
         end=vocabulary.end,
@@ -109,16 +109,23 @@ def _portion(
 
 def _write(path: Path, samples: Sequence[Sample], mode: str) -> None:
     with path.open(mode) as file:
-        file.writelines(json.dumps(asdict(s), ensure_ascii=False) + "\n" for s in samples)
+        file.writelines(json.dumps(_row(s), ensure_ascii=False) + "\n" for s in samples)
+
+
+def _row(sample: Sample) -> dict[str, Any]:
+    """As `asdict` would, which copies every token."""
+    row = {field.name: getattr(sample, field.name) for field in fields(sample)}
+    return {**row, "problem": asdict(sample.problem), "graded": asdict(sample.graded)}
 
 
 def _sample(row: dict[str, Any]) -> Sample:
     problem, graded = row["problem"], row["graded"]
     steps = tuple(Step(**step) for step in problem["steps"])
+    asked = tuple((place, value) for place, value in problem["asked"])
     claims = tuple((p, ok) for p, ok in graded["claims"])
     return Sample(
         row["problem_id"],
-        Problem(**{**problem, "facts": tuple(problem["facts"]), "steps": steps}),
+        Problem(**{**problem, "facts": tuple(problem["facts"]), "steps": steps, "asked": asked}),
         row["contract"],
         tuple(row["ids"]),
         tuple(row["logprobs"]),

@@ -8,6 +8,8 @@ from typing import Any
 from demur.core.answers import ContractName
 from demur.prompts import messages
 
+_MARK = "\x00"
+
 
 class Vocabulary:
     """A model folder's tokenizer, as far as the light loop needs it. Raises ValueError unless every digit is a token
@@ -28,14 +30,21 @@ class Vocabulary:
     def encode(self, text: str) -> list[int]:
         return self._tokenizer.encode(text, add_special_tokens=False)
 
+    def encode_all(self, texts: Sequence[str]) -> list[list[int]]:
+        """Many texts at once, on all cores."""
+        return self._tokenizer(list(texts), add_special_tokens=False)["input_ids"] if texts else []
+
     def decode(self, ids: Sequence[int]) -> str:
         return self._tokenizer.decode(list(ids), skip_special_tokens=False)
 
     def prompt(self, question: str, contract: ContractName) -> list[int]:
         """The tokens the server would send for this question."""
+        return self.encode(self.prompt_text(question, contract))
+
+    def prompt_text(self, question: str, contract: ContractName) -> str:
+        """The text that `prompt` cuts into tokens."""
         chat = [dict(message) for message in messages(question, contract)]
-        text = self._tokenizer.apply_chat_template(chat, add_generation_prompt=True, tokenize=False)
-        return self.encode(text)
+        return self._tokenizer.apply_chat_template(chat, add_generation_prompt=True, tokenize=False)
 
     def confidences(self, ids: Sequence[int]) -> list[int]:
         """Where the first decimal of each written confidence stands; the second one follows it."""
@@ -82,10 +91,19 @@ class Prompts:
         one, other = vocabulary.prompt("1", contract), vocabulary.prompt("Who?", contract)
         same = next(i for i, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1])
         self.prefix = one[:same]
+        self._around = vocabulary.prompt_text(_MARK, contract).split(_MARK)
 
     def rest(self, question: str) -> list[int]:
         """The tokens after the shared beginning. Raises ValueError when the question changes how that is cut."""
-        ids = self._vocabulary.prompt(question, self._contract)
+        return self.rests([question])[0]
+
+    def rests(self, questions: Sequence[str]) -> list[list[int]]:
+        """`rest` of many questions."""
+        before, after = self._around
+        prompts = self._vocabulary.encode_all([f"{before}{question}{after}" for question in questions])
+        return [self._cut(ids, question) for ids, question in zip(prompts, questions, strict=True)]
+
+    def _cut(self, ids: list[int], question: str) -> list[int]:
         if ids[: len(self.prefix)] != self.prefix:
             raise ValueError(f"the question changes the tokens before it: {question[:40]!r}")
         return ids[len(self.prefix) :]

@@ -3,7 +3,9 @@
 import json
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +15,9 @@ from tqdm import tqdm
 
 from demur_smol_lab.llama import Llama
 from demur_smol_lab.packing import LazyRow, PackedRow
+
+AHEAD = 3
+"""How many rows are packed before their turn."""
 
 Loss = Callable[[Llama, PackedRow], tuple[Tensor, dict[str, float]]]
 
@@ -44,9 +49,10 @@ def train(model: Llama, rows: Sequence[LazyRow], loss: Loss, schedule: Schedule,
     first = _resume(model, optimizer, out / "progress.pt")
     _cut(out / "curve.jsonl", first)
     with (out / "curve.jsonl").open("a") as curve:
-        for step in tqdm(range(first, len(rows)), initial=first, total=len(rows), desc=out.name, unit="step"):
+        packed = _ahead(rows[first:], model.device)
+        bar = tqdm(packed, initial=first, total=len(rows), desc=out.name, unit="step")
+        for step, row in enumerate(bar, first):
             began = time.monotonic()
-            row = rows[step]()
             value, figures = loss(model, row)
             for group in optimizer.param_groups:
                 group["lr"] = schedule.at(step, len(rows))
@@ -66,6 +72,18 @@ def train(model: Llama, rows: Sequence[LazyRow], loss: Loss, schedule: Schedule,
     (out / "progress.pt").unlink(missing_ok=True)
 
 
+def _ahead(rows: Sequence[LazyRow], device: torch.device) -> Iterator[PackedRow]:
+    """The rows packed while earlier ones are learned from: a GPU would else wait for them."""
+    with ThreadPoolExecutor(1) as pool:
+        waiting = deque[Future[PackedRow]]()
+        for row in rows:
+            waiting.append(pool.submit(lambda row=row: row().to(device)))
+            if len(waiting) > AHEAD:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
 def adapter(model: Llama) -> dict[str, Tensor]:
     """The trainable tensors by name."""
     return {name: p.detach().clone() for name, p in model.named_parameters() if p.requires_grad}
@@ -73,23 +91,13 @@ def adapter(model: Llama) -> dict[str, Tensor]:
 
 def load_adapter(model: Llama, path: Path) -> None:
     """Put saved adapter tensors into the model."""
-    _put(model, torch.load(path, weights_only=True))
+    _put(model, torch.load(path, weights_only=True, map_location="cpu"))
 
 
 def save_adapter(model: Llama, out: Path) -> None:
     """The model's adapters as a finished stage."""
     out.mkdir(parents=True, exist_ok=True)
     _save(adapter(model), out / "adapter.pt")
-
-
-def average_adapters(stages: Mapping[Path, float], out: Path) -> None:
-    """The weighted sum of several stages' adapters, in float32 whatever they are kept in, as a finished stage of its
-    own. A weight below 0 takes away."""
-    out.mkdir(parents=True, exist_ok=True)
-    kept = {stage: torch.load(stage / "adapter.pt", weights_only=True) for stage in stages}
-    names = next(iter(kept.values()))
-    average = {name: sum(weight * kept[stage][name].float() for stage, weight in stages.items()) for name in names}
-    _save(average, out / "adapter.pt")
 
 
 def _put(model: Llama, tensors: dict[str, Tensor]) -> None:
@@ -102,7 +110,7 @@ def _put(model: Llama, tensors: dict[str, Tensor]) -> None:
 def _resume(model: Llama, optimizer: torch.optim.Optimizer, path: Path) -> int:
     if not path.exists():
         return 0
-    state = torch.load(path, weights_only=True)
+    state = torch.load(path, weights_only=True, map_location="cpu")
     _put(model, state["model"])
     optimizer.load_state_dict(state["optimizer"])
     return state["step"]

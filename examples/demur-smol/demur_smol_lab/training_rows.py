@@ -21,9 +21,6 @@ from demur_smol_lab.sampling import Sample
 from demur_smol_lab.tokens import Prompts, Vocabulary
 from demur_smol_lab.worked_answers import written
 
-OUTCOME = 0.5
-"""How much of a target is the outcome itself; the rest is its estimated chance, which has the same mean and none of the
-luck."""
 WRONG, RESTATED = 0.05, 0.5
 """Loss weights of the words of a wrong answer, and of the solution, which says the working once more."""
 
@@ -62,51 +59,33 @@ def empirical_rows(
 
 
 def scored_rows(
-    targets: Sequence[ConfidenceTargets], vocabulary: Vocabulary, hold: Hold, *, tokens: int, seed: int
+    targets: Sequence[ConfidenceTargets],
+    vocabulary: Vocabulary,
+    hold: Hold,
+    *,
+    outcome: float,
+    tokens: int,
+    seed: int,
 ) -> list[LazyRow]:
-    """Rows that imitate each output but for its confidences, and carry what became of it, softened by its chance, for
-    the score, which alone moves the confidences."""
+    """Rows that imitate each output but for its confidences, and carry what became of it for the score, which alone
+    moves the confidences: `outcome` of the target is what became of it itself, the rest its estimated chance, which has
+    the same mean and less of the luck."""
 
     def response(one: ConfidenceTargets) -> Response:
         ids = _restated(one, vocabulary)
-        return Response(ids, _words(one.sample, ids, vocabulary, hold), _stated(one, ids, vocabulary))
+        return Response(ids, _words(one.sample, ids, vocabulary, hold), _stated(one, ids, vocabulary, outcome))
 
     return _rows([(one.sample, response(one)) for one in targets], vocabulary, tokens, seed)
 
 
-def right_rows(
-    targets: Sequence[ConfidenceTargets], vocabulary: Vocabulary, hold: Hold, *, tokens: int, seed: int
-) -> list[LazyRow]:
-    """Rows of the right outputs alone that imitate all but their confidences. They carry nothing for the score, because
-    that leaves little of a step to the words."""
-
-    def response(one: ConfidenceTargets) -> Response:
-        ids = _restated(one, vocabulary)
-        return Response(ids, _words(one.sample, ids, vocabulary, hold))
-
-    right = [one for one in targets if one.sample.graded.valid]
-    return _rows([(one.sample, response(one)) for one in right], vocabulary, tokens, seed)
-
-
-def binary_rows(samples: Sequence[Sample], vocabulary: Vocabulary, *, tokens: int, seed: int) -> list[LazyRow]:
-    """The baseline: a reward of 1 for a right answer and 0 otherwise, whose policy gradient imitates the right answers
-    as they were drawn, meaningless confidences included."""
-
-    def response(sample: Sample) -> Response:
-        ids = [*sample.ids, vocabulary.end]
-        return Response(ids, [1.0] * len(ids))
-
-    return _rows([(s, response(s)) for s in samples if s.graded.valid], vocabulary, tokens, seed)
-
-
-def _stated(one: ConfidenceTargets, ids: Sequence[int], vocabulary: Vocabulary) -> Stated:
-    targets = [_softened(*pair) for pair in zip(one.outcomes, one.stated, strict=True)]
-    minimum = _softened(float(one.sample.graded.valid), one.whole) if one.claims else None
+def _stated(one: ConfidenceTargets, ids: Sequence[int], vocabulary: Vocabulary, share: float) -> Stated:
+    targets = [_softened(*pair, share) for pair in zip(one.outcomes, one.stated, strict=True)]
+    minimum = _softened(float(one.sample.graded.valid), one.whole, share) if one.claims else None
     return Stated(tuple(vocabulary.confidences(ids)), tuple(targets), minimum)
 
 
-def _softened(outcome: float, chance: float) -> float:
-    return OUTCOME * outcome + (1 - OUTCOME) * chance
+def _softened(outcome: float, chance: float, share: float) -> float:
+    return share * outcome + (1 - share) * chance
 
 
 def _restated(one: ConfidenceTargets, vocabulary: Vocabulary) -> list[int]:
@@ -157,7 +136,9 @@ def _rows(made: Sequence[tuple[Sample, Response]], vocabulary: Vocabulary, token
         for sample, response in made:
             if sample.contract == contract:
                 asked[sample.problem.question].append(response)
-        branches = [Branch(prompts.rest(question), responses) for question, responses in asked.items()]
+        branches = [
+            Branch(rest, responses) for rest, responses in zip(prompts.rests(list(asked)), asked.values(), strict=True)
+        ]
         rng.shuffle(branches)
         packed += [partial(pack, prompts.prefix, row) for row in batches(branches, tokens - len(prompts.prefix))]
     rng.shuffle(packed)

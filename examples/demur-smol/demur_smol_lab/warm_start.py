@@ -29,13 +29,18 @@ def rows(
     rng = random.Random(seed)
     prompts: dict[ContractName, Prompts] = {c: Prompts(vocabulary, c) for c in ("response", "claims")}
     branches: dict[ContractName, list[Branch]] = {"response": [], "claims": []}
-    for problem, contract in problems:
-        text = _text(problem, contract, rng)
-        question = prompts[contract].rest(problem.question)
-        attempted = vocabulary.encode((attempts or {}).get((contract, problem.question), ""))
-        answer = weighed(vocabulary, text, confidence_weight)
+    chosen = list(problems)
+    answers = vocabulary.encode_all([_text(problem, contract, rng) for problem, contract in chosen])
+    tried = [(attempts or {}).get((contract, problem.question), "") for problem, contract in chosen]
+    questions = {
+        contract: iter(prompts[contract].rests([p.question for p, other in chosen if other == contract]))
+        for contract in prompts
+    }
+    for (_, contract), ids, attempt in zip(chosen, answers, tried, strict=True):
+        attempted = vocabulary.encode(attempt) if attempt else []
+        answer = weighed(vocabulary, ids, confidence_weight)
         response = Response([*attempted, *answer.ids], [*[0.0] * len(attempted), *answer.weights])
-        branches[contract].append(Branch(question, [response]))
+        branches[contract].append(Branch(next(questions[contract]), [response]))
     packed = [
         partial(pack, prompts[contract].prefix, held)
         for contract, made in branches.items()
@@ -45,9 +50,9 @@ def rows(
     return packed
 
 
-def weighed(vocabulary: Vocabulary, text: str, confidence_weight: float, other: float = 1.0) -> Response:
+def weighed(vocabulary: Vocabulary, text: Sequence[int], confidence_weight: float, other: float = 1.0) -> Response:
     """The text's tokens and the end token, confidence digits with a weight of their own."""
-    ids = [*vocabulary.encode(text), vocabulary.end]
+    ids = [*text, vocabulary.end]
     places = {i + k for i in vocabulary.confidences(ids) for k in (0, 1)}
     return Response(ids, [confidence_weight if i in places else other for i in range(len(ids))])
 

@@ -43,13 +43,49 @@ def test_the_critic_in_its_folder_gives_the_values_that_were_fitted(folder, tmp_
 
 def test_the_fit_finds_what_success_depends_on():
     dice = torch.Generator().manual_seed(0)
-    states = torch.randn(4000, 8, generator=dice)
-    chance = (0.5 + 0.15 * states[:, 2]).clamp(0, 1)
-    valid = (torch.rand(4000, generator=dice) < chance).tolist()
-    weight, bias = critic.fit(states, valid)
+    found = critic.Regression(8)
+    for _ in range(4000):
+        state = torch.randn(1, 8, generator=dice, dtype=torch.float64)
+        chance = float((0.5 + 0.15 * state[0, 2]).clamp(0, 1))
+        found.add(state, float(torch.rand(1, generator=dice) < chance), torch.ones(1, dtype=torch.float64))
+    weight, bias = found.solve()
     assert float(weight[0, 2]) == pytest.approx(0.15, abs=0.03)
     assert float(bias) == pytest.approx(0.5, abs=0.03)
     assert float(weight[0].abs().sort().values[-2]) < 0.03
+
+
+def test_the_fit_weighs_as_many_copies_would():
+    dice = torch.Generator().manual_seed(1)
+    once, copied = critic.Regression(3), critic.Regression(3)
+    for outcome in (0.0, 1.0, 1.0, 0.0, 1.0):
+        states = torch.randn(2, 3, generator=dice, dtype=torch.float64)
+        once.add(states, outcome, torch.tensor([1.0, 3.0], dtype=torch.float64))
+        copied.add(states[[0, 1, 1, 1]], outcome, torch.ones(4, dtype=torch.float64))
+    for one, other in zip(once.solve(), copied.solve(), strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_states_are_those_before_the_first_token_and_at_every_token(folder):
+    vocabulary, model = Vocabulary(folder), Llama(folder)
+    samples = some_samples(vocabulary)
+    found = dict(critic.states(model, vocabulary, samples))
+    assert sorted(found) == list(range(len(samples)))
+    for number, sample in enumerate(samples):
+        prompt = vocabulary.prompt(sample.problem.question, sample.contract)
+        ids = torch.tensor([[*prompt, *sample.ids]])
+        length = ids.shape[1]
+        masks = [torch.ones(length, length, dtype=torch.bool).tril()]
+        with torch.no_grad():
+            alone = model.hidden(ids, torch.arange(length)[None], masks)[0, len(prompt) - 1 :]
+        torch.testing.assert_close(found[number], alone, atol=1e-4, rtol=1e-4)
+
+
+def test_a_critic_fitted_on_samples_has_one_weight_a_feature(folder):
+    vocabulary, model = Vocabulary(folder), Llama(folder)
+    weight, bias = critic.fit(model, vocabulary, some_samples(vocabulary))
+    assert weight.shape == (1, model.embedding.shape[1])
+    assert bias.shape == (1,)
+    assert float(bias) == pytest.approx(0.0, abs=1e-6)  # none was right
 
 
 def test_values_are_probabilities():

@@ -112,7 +112,7 @@ def test_claims_after_a_first_try_are_scored_one_by_one(vocabulary):
     targets = estimate(drawn, vocabulary)
     assert [one.outcomes for one in targets] == [(1.0, 1.0), (1.0, 0.0)]
     assert [len(one.claims) for one in targets] == [2, 2]
-    (row,) = [row() for row in scored_rows(targets, vocabulary, FIRM, tokens=2000, seed=0)]
+    (row,) = [row() for row in scored_rows(targets, vocabulary, FIRM, outcome=0.5, tokens=2000, seed=0)]
     assert [len(r.note.places) for r in row.responses] == [2, 2]
 
 
@@ -120,7 +120,10 @@ def test_claims_after_a_first_try_are_scored_one_by_one(vocabulary):
 def test_a_first_try_is_held_as_far_as_it_was_right(vocabulary, hold):
     drawn = first_attempts.pair([response(vocabulary, "35"), response(vocabulary, "36")], vocabulary)
     same = first_attempts.pair([response(vocabulary, "35"), response(vocabulary, "35")], vocabulary)[:1]
-    (row,) = [row() for row in scored_rows(estimate(drawn + same, vocabulary), vocabulary, hold, tokens=2000, seed=0)]
+    (row,) = [
+        row()
+        for row in scored_rows(estimate(drawn + same, vocabulary), vocabulary, hold, outcome=0.5, tokens=2000, seed=0)
+    ]
     first = [r.weights[0] for r in row.responses]
     after = [
         r.weights[len(vocabulary.encode(first_attempts.split(vocabulary.decode(r.ids))[0]))] for r in row.responses
@@ -132,7 +135,7 @@ def test_a_first_try_is_held_as_far_as_it_was_right(vocabulary, hold):
 
 def test_the_tags_of_wrong_claims_are_held(vocabulary):
     (wrong,) = estimate([claims(vocabulary, "36")], vocabulary)
-    (row,) = [row() for row in scored_rows([wrong], vocabulary, FIRM, tokens=2000, seed=0)]
+    (row,) = [row() for row in scored_rows([wrong], vocabulary, FIRM, outcome=0.5, tokens=2000, seed=0)]
     (held,) = row.responses
     start = len(vocabulary.encode(wrong.sample.text.partition("Solution:")[0]))
     assert set(held.weights[:start]) == {WRONG}
@@ -142,6 +145,6 @@ def test_the_tags_of_wrong_claims_are_held(vocabulary):
 def test_held_loosely_the_form_is_held_as_the_words_of_its_answer(vocabulary):
     right, wrong = estimate([claims(vocabulary), claims(vocabulary, "36")], vocabulary)
     for one, words in ((right, LOOSE.right), (wrong, WRONG)):
-        (row,) = [row() for row in scored_rows([one], vocabulary, LOOSE, tokens=2000, seed=0)]
+        (row,) = [row() for row in scored_rows([one], vocabulary, LOOSE, outcome=0.5, tokens=2000, seed=0)]
         (held,) = row.responses
         assert set(held.weights) == {0.0, words}

@@ -64,6 +64,8 @@ def test_the_drawn_tenth_stands_for_its_expected_hundredths():
 class Fixed:
     """A model whose logits [response tokens, vocabulary] are given."""
 
+    device = torch.device("cpu")
+
     def __init__(self, row: PackedRow, logits: torch.Tensor) -> None:
         self._hidden = torch.zeros(1, row.ids.shape[1], logits.shape[1])
         self._hidden[0, row.predictors()] = logits

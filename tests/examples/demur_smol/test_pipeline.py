@@ -3,7 +3,6 @@
 import json
 import shutil
 from collections import Counter
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from demur.manifest import Critic, Manifest
 from demur.model.calibrated import ARTEFACT
 from demur.model.merging import merge
 from demur_smol_lab import artefact, plan, training
+from demur_smol_lab.attention import OneByOne, Padded
 from demur_smol_lab.cli import app
 from demur_smol_lab.grading import Graded
 from demur_smol_lab.llama import Llama
@@ -25,10 +25,8 @@ from demur_smol_lab.losses import ExactBrier, Stated, imitation
 from demur_smol_lab.measuring import auc_within, claim_figures, doubt, figures, lookup, markdown
 from demur_smol_lab.packing import Branch, Response, pack
 from demur_smol_lab.pipeline import DRAWS, Pipeline
-from demur_smol_lab.problems.hard_negatives import FAMILIES as HARD_NEGATIVES
 from demur_smol_lab.problems.mix import distinct
 from demur_smol_lab.problems.problem import Problem, Step
-from demur_smol_lab.problems.unfamiliar import FAMILIES as UNFAMILIAR_FAMILIES
 from demur_smol_lab.sampling import Sample, Sampling, draw, read_samples
 from demur_smol_lab.tokens import Vocabulary
 from demur_training.errors import DataError
@@ -39,20 +37,16 @@ SMALL = plan.Plan(
     adapted=1,
     row_tokens=400,
     warm=(6, 3),
-    school=(0, 1),
+    school=(0, 4),
     precision="float32",
     graded=(2, 2),
-    sampled=(4, 2),
-    fresh=(4, 2),
-    last=(4, 2),
-    newest=(4, 2),
-    blended=(4, 2),
-    unfamiliar=2,
-    near=2,
-    solved=1,
+    wordings=2,
+    sampled=(3, 2),
+    fresh=(3, 2),
+    last=(3, 2),
+    newest=(3, 2),
     worked=(4, 2),
     checked=(4, 2),
-    doubted=3,
     measured=(4, 2),
     batch=8,
     limits=(12, 12),
@@ -121,18 +115,6 @@ def test_training_lowers_the_loss_and_writes_its_curve(folder, tmp_path):
     assert curve[-1]["loss"] < curve[0]["loss"] / 2
 
 
-def test_a_blend_of_stages_is_a_stage(folder, tmp_path):
-    models = [fresh(folder), fresh(folder)]
-    for model, rate, name in zip(models, (1e-2, 5e-2), ("one", "other"), strict=True):
-        training.train(model, some_rows(3), imitation, training.Schedule(rate), tmp_path / name)
-    training.average_adapters({tmp_path / "one": 1.5, tmp_path / "other": -0.5}, tmp_path / "blend")
-    beyond = fresh(folder)
-    training.load_adapter(beyond, tmp_path / "blend" / "adapter.pt")
-    first, second = map(training.adapter, models)
-    for name, tensor in training.adapter(beyond).items():
-        torch.testing.assert_close(tensor, 1.5 * first[name] - 0.5 * second[name])
-
-
 def test_a_finished_stage_is_loaded_not_run(folder, tmp_path):
     first = fresh(folder)
     training.train(first, some_rows(2), imitation, training.Schedule(1e-2), tmp_path)
@@ -172,23 +154,18 @@ def test_the_whole_run_writes_every_stage_and_an_artefact(folder, tmp_path):
         "empirical/adapter.pt",
         "brier/adapter.pt",
         "outcome/adapter.pt",
-        "settle/adapter.pt",
-        "twin/adapter.pt",
-        "blend/adapter.pt",
         "finish/adapter.pt",
+        "critic.safetensors",
     ):
         assert (pipeline.out / name).exists()
     for name in DRAWS:
-        times, near = 2 if name == "sampled" else 1, 2 if name == DRAWS[-1] else 0
         families = Counter(s.problem.family for s in pipeline.drawn(name) if s.contract == "response")
-        assert (families.total(), families["gsm8k"]) == (SMALL.times * 4 + times * (2 + 1) + near, times)
-        assert sum(count for family, count in families.items() if family in UNFAMILIAR_FAMILIES) == 2 * times
-        assert sum(count for family, count in families.items() if family in HARD_NEGATIVES) == near
-    solved = [s for s in pipeline.drawn(DRAWS[-1]) if s.contract == "claims" and s.problem.family == "gsm8k"]
-    assert len(solved) == SMALL.solved
+        assert (families.total(), families["gsm8k"]) == (SMALL.times * (3 * SMALL.wordings + 4), 4 * SMALL.times)
+        solved = [s for s in pipeline.drawn(name) if s.contract == "claims" and s.problem.family == "gsm8k"]
+        assert len(solved) == SMALL.times
     assert len({s.problem.question for name in DRAWS for s in pipeline.drawn(name)}) > 20
     tables = {"validation": json.loads((pipeline.out / "table-validation.json").read_text())}
-    assert set(tables["validation"]) >= {"warm-start, response", "lookup table, response", "critic, claims"}
+    assert set(tables["validation"]) >= {"finish, response", "lookup table, response", "critic, claims"}
     out = tmp_path / "artefact"
     size = artefact.export(pipeline.model("finish"), SMALL, tables, "0.0-0.1 3 ###", HEAD, out)
     assert size == sum(p.stat().st_size for p in out.iterdir() if p.name != "SHA256SUMS")
@@ -205,28 +182,14 @@ def test_the_whole_run_writes_every_stage_and_an_artefact(folder, tmp_path):
 
 def test_a_run_goes_on_from_its_last_round_without_its_draws(folder, tmp_path):
     whole, carried = (Pipeline(folder, tmp_path / name, SMALL) for name in ("whole", "carried"))
-    whole.run(until="twin")
-    for stage in ("warm-start", "outcome", "settle"):
+    whole.run(until="finish")
+    for stage in ("warm-start", "empirical", "brier", "outcome"):
         shutil.copytree(whole.out / stage, carried.out / stage)
-    for stage in ("empirical", "brier"):
-        (carried.out / stage).mkdir()
-        shutil.copy(whole.out / stage / "curve.jsonl", carried.out / stage)
-    carried.run(until="twin")
-    assert {path.name.split("-")[0] for path in (carried.out / "samples").iterdir()} == {"graded", "sampled"}
-    for name, tensor in training.adapter(whole.model("twin")).items():
-        torch.testing.assert_close(training.adapter(carried.model("twin"))[name], tensor)
-
-
-def test_the_blend_is_the_mean_of_two_rounds_and_a_share_of_what_the_twin_learned(folder, tmp_path):
-    pipeline, kept = Pipeline(folder, tmp_path, replace(SMALL, twin_share=0.25)), {}
-    for i, stage in enumerate(("warm-start", "outcome", "settle", "twin"), 1):
-        model = pipeline.model()
-        training.train(model, some_rows(i), imitation, training.Schedule(i * 1e-3), tmp_path / stage)
-        kept[stage] = training.adapter(model)
-    pipeline.average_adapters()
-    for name, tensor in training.adapter(pipeline.model("blend")).items():
-        start, outcome, settle, twin = (kept[stage][name] for stage in kept)
-        torch.testing.assert_close(tensor, (outcome + settle) / 2 + (twin - start) / 4)
+    carried.run(until="finish")
+    drawn = {path.name.removesuffix(".jsonl").rpartition("-")[0] for path in (carried.out / "samples").iterdir()}
+    assert drawn == {"newest", "worked-newest"}
+    for name, tensor in training.adapter(whole.model("finish")).items():
+        torch.testing.assert_close(training.adapter(carried.model("finish"))[name], tensor)
 
 
 def table(response: float | None, claims: float) -> dict[str, dict[str, dict[str, float] | None]]:
@@ -305,10 +268,26 @@ def test_another_plan_in_the_same_folder_is_refused(folder, tmp_path):
 
 def test_the_time_it_takes_is_told_for_every_stage(folder):
     expected = plan.minutes(SMALL, fresh(folder))
-    calibration = ("samples", "empirical", "fresh", "brier", "last", "outcome", "newest", "settle")
-    assert list(expected) == ["warm-start", *calibration, "twin", "blend", "blended", "finish", "critic", "measured"]
-    assert [stage for stage, cost in expected.items() if not cost] == ["blend"]
-    assert [*plan.minutes(SMALL, fresh(folder), until="brier")] == ["warm-start", *calibration[:4]]
+    stages = ["warm-start", "samples", "empirical", "brier", "outcome", "finish", "critic", "measured"]
+    assert list(expected) == stages
+    assert min(expected.values()) > 0
+    assert [*plan.minutes(SMALL, fresh(folder), until="brier")] == stages[:4]
+
+
+def test_padded_attention_is_that_of_one_stretch_after_the_other():
+    branches = [
+        Branch([4, 5], [Response([6, 7, 8], [1.0] * 3), Response([9], [1.0])]),
+        Branch([4], [Response([6] * 7, [1.0] * 7)]),
+        Branch([4, 5, 6], [Response([6, 1], [1.0] * 2)]),
+    ]
+    row = pack([1, 2, 3], branches)
+    q, k, v = (torch.randn(1, 4, row.ids.shape[1], 8, requires_grad=True) for _ in range(3))
+    ways = OneByOne([*row.masks]), Padded(row.masks, torch.device("cpu"))
+    attended = [way(q, k, v) for way in ways]
+    torch.testing.assert_close(*attended)
+    gradients = [torch.autograd.grad(out.square().sum(), (q, k, v)) for out in attended]
+    for one, other in zip(*gradients, strict=True):
+        torch.testing.assert_close(one, other)
 
 
 def test_an_artefact_that_is_too_large_is_refused(folder, tmp_path):
@@ -383,8 +362,9 @@ def test_single_claims_and_their_reasons():
     assert claim_figures([sample])["n"] == 3
     found = doubt([sample])
     assert (found.claims, found.distinct, found.commonest, found.naming) == (2, 2, 0.5, 0.5)
+    assert (found.checked, found.true) == (3, 0)
 
 
-def test_what_ships_has_the_plan_of_the_code():
-    planned = artefact.manifest(plan.Plan(), {}).training
-    assert Manifest.load(ARTEFACT).training == json.loads(json.dumps(planned))
+def test_what_ships_can_be_adopted_by_the_plan_of_the_code():
+    kept = plan.Plan.of(Manifest.load(ARTEFACT).training)
+    assert (kept.rank, kept.adapted) == (plan.Plan().rank, plan.Plan().adapted)

@@ -7,10 +7,10 @@ import pytest
 from demur_smol_lab.confidence_targets import estimate
 from demur_smol_lab.grading import grade
 from demur_smol_lab.measuring import auc_within
-from demur_smol_lab.problems.mix import draw
+from demur_smol_lab.problems.mix import asked, draw
 from demur_smol_lab.sampling import Sample
 from demur_smol_lab.tokens import Vocabulary
-from demur_smol_lab.training_rows import FIRM, WRONG, binary_rows, empirical_rows, right_rows, scored_rows
+from demur_smol_lab.training_rows import FIRM, WRONG, empirical_rows, scored_rows
 from demur_smol_lab.worked_answers import claims_text, response_text
 from tiny_digit_model import make_tiny_digit_model
 
@@ -125,7 +125,7 @@ def test_a_wrong_output_is_hardly_imitated_but_its_confidence_is(vocabulary, ans
 
 def test_scored_rows_write_the_chance_and_carry_what_became_of_each_output(vocabulary, answers):
     targets = estimate(answers, vocabulary)
-    rows = [row() for row in scored_rows(targets, vocabulary, FIRM, tokens=800, seed=0)]
+    rows = [row() for row in scored_rows(targets, vocabulary, FIRM, outcome=0.5, tokens=800, seed=0)]
     responses = [r for row in rows for r in row.responses]
     texts = sorted(vocabulary.decode(r.ids).rpartition(" ")[2] for r in responses)
     assert texts == sorted(f"{round(one.whole, 2):.2f}<|im_end|>" for one in targets)
@@ -135,27 +135,51 @@ def test_scored_rows_write_the_chance_and_carry_what_became_of_each_output(vocab
 
 
 def test_scored_rows_hold_every_word_and_leave_the_confidence_to_the_score(vocabulary, answers):
-    rows = [row() for row in scored_rows(estimate(answers, vocabulary), vocabulary, FIRM, tokens=800, seed=0)]
+    rows = [
+        row() for row in scored_rows(estimate(answers, vocabulary), vocabulary, FIRM, outcome=0.5, tokens=800, seed=0)
+    ]
     for response in (r for row in rows for r in row.responses):
         (place,) = response.note.places
         assert [i for i, weight in enumerate(response.weights) if weight == 0.0] == [place, place + 1]
 
 
-def test_the_twin_imitates_right_answers_only(vocabulary, answers):
-    rows = [row() for row in binary_rows(answers, vocabulary, tokens=800, seed=0)]
-    responses = [r for row in rows for r in row.responses]
-    assert len(responses) == sum(s.graded.valid for s in answers)
-    assert {weight for r in responses for weight in r.weights} == {1.0}
+@pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
+def test_a_target_is_so_much_of_what_became_of_the_output_itself(vocabulary, answers, share):
+    targets = estimate(answers, vocabulary)
+    made = scored_rows(targets, vocabulary, FIRM, outcome=share, tokens=800, seed=0)
+    found = sorted(target for row in made for r in row().responses for target in r.note.targets)
+    expected = [share * one.sample.graded.valid + (1 - share) * one.whole for one in targets]
+    assert found == pytest.approx(sorted(expected))
 
 
-def test_right_outputs_alone_come_once_more_for_their_words(vocabulary, answers):
-    rows = [row() for row in right_rows(estimate(answers, vocabulary), vocabulary, FIRM, tokens=800, seed=0)]
-    responses = [r for row in rows for r in row.responses]
-    assert len(responses) == sum(s.graded.valid for s in answers)
-    for response in responses:
-        (place,) = vocabulary.confidences(response.ids)
-        assert response.note is None
-        assert [i for i, weight in enumerate(response.weights) if weight == 0.0] == [place, place + 1]
+def in_other_words(vocabulary, count=30):
+    """Each problem in four wordings: an answer that all of them share is right, one that stands alone is wrong."""
+    rng = random.Random(4)
+    for i in range(count):
+        problem = draw("add/3", rng)
+        for number in range(4):
+            slip = i % 2 == 0 and number == 3
+            text = "Answer: 1\nConfidence: 0.50" if slip else response_text(problem, 0.5)
+            again = asked(problem, rng, "train")
+            yield sample(vocabulary, i, again, text, logprob=-0.1 - 0.1 * number)
+
+
+def test_what_the_same_problem_in_other_words_got_as_an_answer_tells_a_slip(vocabulary):
+    drawn = list(in_other_words(vocabulary))
+    found = {one.sample.graded.valid: [] for one in estimate(drawn, vocabulary)}
+    for one in estimate(drawn, vocabulary):
+        found[one.sample.graded.valid].append(one.whole)
+    assert min(found[True]) > 0.8 > 0.3 > max(found[False])
+
+
+def test_the_same_answer_in_other_words_has_the_same_chance_where_that_is_asked_for(vocabulary):
+    drawn = list(in_other_words(vocabulary))
+    for consistent in (False, True):
+        by_answer: dict[tuple[str, ...], set[float]] = {}
+        for one in estimate(drawn, vocabulary, consistent=consistent):
+            key = *one.sample.problem.key, one.sample.graded.answer
+            by_answer.setdefault(key, set()).add(round(one.whole, 9))
+        assert (max(map(len, by_answer.values())) == 1) is consistent
 
 
 def test_claims_have_a_target_each_and_one_for_their_minimum(vocabulary):
@@ -168,7 +192,7 @@ def test_claims_have_a_target_each_and_one_for_their_minimum(vocabulary):
         drawn.append(sample(vocabulary, i, problem, spoiled if i % 2 else text, "claims"))
     targets = estimate(drawn, vocabulary)
     assert {one.outcomes for one in targets} == {(1.0, 1.0), (0.0, 0.0)}
-    rows = [row() for row in scored_rows(targets, vocabulary, FIRM, tokens=800, seed=0)]
+    rows = [row() for row in scored_rows(targets, vocabulary, FIRM, outcome=0.5, tokens=800, seed=0)]
     notes = [r.note for row in rows for r in row.responses]
     assert len(notes) == 20
     for note in notes:

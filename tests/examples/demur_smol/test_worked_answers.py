@@ -72,7 +72,7 @@ def test_confidences_are_found_among_the_tokens(vocabulary):
 
 
 def test_random_confidences_weigh_little(vocabulary):
-    response = weighed(vocabulary, "Answer: 4\nConfidence: 0.35", CONFIDENCE_WEIGHT)
+    response = weighed(vocabulary, vocabulary.encode("Answer: 4\nConfidence: 0.35"), CONFIDENCE_WEIGHT)
     assert response.ids[-1] == vocabulary.end
     light = [vocabulary.decode([i]) for i, w in zip(response.ids, response.weights, strict=True) if w != 1.0]
     assert light == ["3", "5"]

@@ -8,7 +8,7 @@ from typing import Any
 from demur_smol_lab.problems.problem import Problem
 from demur_smol_lab.problems.splits import Split
 
-SIZES: Mapping[Split, int] = {"train": 6000, "validation": 500, "test": 1500, "transfer": 1000}
+SIZES: Mapping[Split, int] = {"train": 6000, "validation": 500, "test": 1500, "choosing": 500, "transfer": 1000}
 """Problems of each split that `demur-smol-lab problems` writes."""
 
 NO_ANSWER = "no answer is right"

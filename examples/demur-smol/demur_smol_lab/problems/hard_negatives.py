@@ -8,9 +8,9 @@ import random
 import re
 from collections.abc import Callable, Mapping
 
-from demur_smol_lab.problems.arithmetic import ordered
+from demur_smol_lab.problems.arithmetic import ordered, people
+from demur_smol_lab.problems.frames.grammar import Core
 from demur_smol_lab.problems.problem import Problem
-from demur_smol_lab.problems.wording import NAMES, THINGS
 
 Answer = Callable[[int, int, int], int | str]
 """From the numbers {a} > {b}, of as many digits as the size says, and {c}, from 2 to 9."""
@@ -146,13 +146,13 @@ def _asked(family: str) -> Callable[[random.Random, int], Problem]:
         numbers = {"a": a, "b": b, "c": rng.randint(2, 9)}
         named = [value for name, value in numbers.items() if f"{{{name}}}" in wordings[0]]
         facts = re.sub(r"\d", "", operations), *map(str, sorted([*named, *map(int, re.findall(r"\d+", operations))]))
-        who, other = rng.sample(NAMES, 2)
-        question = rng.choice(wordings).format(**numbers, who=who, other=other, things=rng.choice(THINGS))
-        return Problem(family, size, facts, question, str(answer(*numbers.values())))
+        places = tuple((name, str(value)) for name, value in numbers.items())
+        return Problem(family, size, facts, "", str(answer(*numbers.values())), asked=(*places, *people(rng)))
 
     return drawn
 
 
 FAMILIES: Mapping[str, Callable[[random.Random, int], Problem]] = {family: _asked(family) for family in ASKED}
+CORES: Mapping[str, Core] = {family: Core(wholes=wordings, split=False) for family, (wordings, *_) in ASKED.items()}
 HARD_NEGATIVES: Mapping[str, float] = {f"{family}/{size}": 1 for family in FAMILIES for size in (1, 2)}
 """The mix: every family alike, in two sizes."""

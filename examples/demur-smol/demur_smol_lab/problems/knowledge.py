@@ -1,9 +1,10 @@
 """Questions without a calculation: a few the model may know, some beyond it, and many that nobody could answer."""
 
 import random
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import gcd
 
+from demur_smol_lab.problems.frames.grammar import Core
 from demur_smol_lab.problems.problem import Problem
 
 UNKNOWN = "unknown"
@@ -33,23 +34,6 @@ manganese Mn iron Fe cobalt Co nickel Ni copper Cu zinc Zn arsenic As bromine Br
 xenon Xe barium Ba tungsten W platinum Pt gold Au mercury Hg lead Pb bismuth Bi radon Rn radium Ra uranium U"""
 ELEMENTS: Mapping[str, str] = dict(zip(_ELEMENTS.split()[::2], _ELEMENTS.split()[1::2], strict=True))
 
-_ASK_CAPITAL = (
-    "What is the capital of {x}?",
-    "Name the capital city of {x}.",
-    "Which city is the capital of {x}?",
-)
-_ASK_ELEMENT = ("What is the chemical symbol for {x}?", "Which symbol stands for the element {x}?")
-
-_ASK_LARGER = (
-    "Which is larger, {a} or {b}?",
-    "Of {a} and {b}, which number is greater?",
-)
-_ASK_DIVISOR = ("What is the greatest common divisor of {a} and {b}?", "Find gcd({a}, {b}).")
-_ASK_LETTERS = ("How many letters has the word {x}?", "Count the letters of {x}.")
-_ASK_BACKWARDS = ("Write {x} backwards.", "Spell the word {x} in reverse.")
-_ASK_WEEKDAY = ("Which day of the week is it {n} days after {x}?", "Today is {x}. What day will it be in {n} days?")
-_ASK_ROMAN = ("Write the Roman numeral {x} as a number.", "Which number is {x} in Roman numerals?")
-
 _UNKNOWABLE = (
     "What did my {kin} {name} eat on {day} morning?",
     "How many coins are in the left pocket of {name} {surname}?",
@@ -68,6 +52,55 @@ _UNKNOWABLE = (
     "Which river flows through the town of {place}?",
     "What will {name} {surname} say to the {thing} in {year}?",
 )
+CORES: Mapping[str, Core] = {
+    "capital": Core(
+        ("the capital of {x}", "the capital city of {x}"),
+        (
+            "Name the capital city of {x}.",
+            "Which city is the capital of {x}?",
+            "{x} has which capital?",
+            "In which city does the government of {x} sit?",
+        ),
+    ),
+    "element": Core(
+        ("the chemical symbol for {x}", "the symbol of the element {x}"),
+        ("Which symbol stands for the element {x}?",),
+    ),
+    "larger": Core(
+        ("the larger of {a} and {b}", "the greater number of {a} and {b}"),
+        (
+            "Which is larger, {a} or {b}?",
+            "Of {a} and {b}, which number is greater?",
+            "{a} or {b}: which is more?",
+            "Which is bigger: {b} or {a}?",
+            "Is {a} or {b} the larger one?",
+        ),
+    ),
+    "divisor": Core(
+        ("the greatest common divisor of {a} and {b}", "gcd({a}, {b})"),
+        ("Which is the largest number that divides both {a} and {b}?",),
+    ),
+    "letters": Core(
+        ("the number of letters in {x}",),
+        ("How many letters has the word {x}?", "Count the letters of {x}.", "How long is the word {x}, in letters?"),
+    ),
+    "backwards": Core(
+        ("{x} backwards", "{x} spelled in reverse"), ("Write {x} backwards.", "Spell the word {x} in reverse.")
+    ),
+    "weekday": Core(
+        ("the day {n} days after {x}",),
+        (
+            "Which day of the week is it {n} days after {x}?",
+            "Today is {x}. What day will it be in {n} days?",
+            "It is {x}. Which weekday comes {n} days later?",
+        ),
+    ),
+    "roman": Core(
+        ("the Roman numeral {x} as a number", "{x} in ordinary digits"),
+        ("Write the Roman numeral {x} as a number.", "Which number is {x} in Roman numerals?"),
+    ),
+    "unknowable": Core(wholes=_UNKNOWABLE),
+}
 _WORDS: Mapping[str, tuple[str, ...]] = {
     "kin": ("uncle", "aunt", "cousin", "neighbour", "teacher", "sister", "friend", "grandfather"),
     "name": ("Tomas", "Elin", "Rafe", "Mirka", "Joss", "Odile", "Bram", "Tilda", "Perrin", "Saskia", "Ivo", "Nell"),
@@ -80,56 +113,50 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
 
 
 def capital(rng: random.Random, size: int) -> Problem:
-    return _fact(rng, "capital", size, CAPITALS, _ASK_CAPITAL)
+    return _fact(rng, "capital", size, CAPITALS)
 
 
 def element(rng: random.Random, size: int) -> Problem:
-    return _fact(rng, "element", size, ELEMENTS, _ASK_ELEMENT)
+    return _fact(rng, "element", size, ELEMENTS)
 
 
 def unknowable(rng: random.Random, size: int) -> Problem:
     """Private matters, invented places and people, nonsense: no answer is right."""
     words = {kind: rng.choice(choices) for kind, choices in _WORDS.items()}
     words |= {"n": str(rng.randint(3, 999)), "year": str(rng.randint(1650, 2090))}
-    template = rng.choice(_UNKNOWABLE)
-    used = tuple(sorted(value for kind, value in words.items() if f"{{{kind}}}" in template))
-    return Problem("unknowable", size, used, template.format(**words), None)
+    return Problem("unknowable", size, tuple(words.values()), "", None, asked=tuple(words.items()))
 
 
 def larger(rng: random.Random, size: int) -> Problem:
-    a, b = rng.sample(range(10 ** (size - 1), 10**size), 2)
-    facts = ("larger", *map(str, sorted((a, b))))
-    return Problem("larger", size, facts, rng.choice(_ASK_LARGER).format(a=a, b=b), str(max(a, b)))
+    a, b = map(str, rng.sample(range(10 ** (size - 1), 10**size), 2))
+    return _asked("larger", size, sorted((a, b), key=int), str(max(int(a), int(b))), a=a, b=b)
 
 
 def divisor(rng: random.Random, size: int) -> Problem:
     """The greatest common divisor, larger than 1."""
     common = rng.randint(2, 9 if size == 1 else 30)
     a, b = (common * k for k in rng.sample(range(2, 10 if size == 1 else 30), 2))
-    question = rng.choice(_ASK_DIVISOR).format(a=a, b=b)
-    return Problem("divisor", size, ("divisor", *map(str, sorted((a, b)))), question, str(gcd(a, b)))
+    return _asked("divisor", size, map(str, sorted((a, b))), str(gcd(a, b)), a=str(a), b=str(b))
 
 
 def letters(rng: random.Random, size: int) -> Problem:
     word = rng.choice(sorted(CAPITALS))
-    return Problem("letters", size, ("letters", word), rng.choice(_ASK_LETTERS).format(x=word), str(len(word)))
+    return _asked("letters", size, (word,), str(len(word)), x=word)
 
 
 def backwards(rng: random.Random, size: int) -> Problem:
     word = rng.choice(sorted(CAPITALS)).lower()
-    return Problem("backwards", size, ("backwards", word), rng.choice(_ASK_BACKWARDS).format(x=word), word[::-1])
+    return _asked("backwards", size, (word,), word[::-1], x=word)
 
 
 def weekday(rng: random.Random, size: int) -> Problem:
     days, start, later = _WORDS["day"], rng.randrange(7), rng.randint(2, 10**size)
-    question = rng.choice(_ASK_WEEKDAY).format(n=later, x=days[start])
-    return Problem("weekday", size, ("weekday", str(later), days[start]), question, days[(start + later) % 7])
+    return _asked("weekday", size, (str(later), days[start]), days[(start + later) % 7], n=str(later), x=days[start])
 
 
 def roman(rng: random.Random, size: int) -> Problem:
     value = rng.randint(2, 10**size * 4)
-    question = rng.choice(_ASK_ROMAN).format(x=_roman(value))
-    return Problem("roman", size, ("roman", str(value)), question, str(value))
+    return _asked("roman", size, (str(value),), str(value), x=roman_numeral(value))
 
 
 FAMILIES = {
@@ -146,7 +173,8 @@ FAMILIES = {
 """None of them has steps."""
 
 
-def _roman(value: int) -> str:
+def roman_numeral(value: int) -> str:
+    """Below 500, as the Romans wrote it."""
     numerals = (400, "CD"), (100, "C"), (90, "XC"), (50, "L"), (40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV")
     written = ""
     for worth, letters in (*numerals, (1, "I")):
@@ -155,6 +183,10 @@ def _roman(value: int) -> str:
     return written
 
 
-def _fact(rng: random.Random, family: str, size: int, facts: Mapping[str, str], wordings: tuple[str, ...]) -> Problem:
-    asked = rng.choice(sorted(facts))
-    return Problem(family, size, (asked,), rng.choice(wordings).format(x=asked), facts[asked])
+def _fact(rng: random.Random, family: str, size: int, facts: Mapping[str, str]) -> Problem:
+    x = rng.choice(sorted(facts))
+    return Problem(family, size, (x,), "", facts[x], asked=(("x", x),))
+
+
+def _asked(family: str, size: int, facts: Iterable[str], answer: str, **places: str) -> Problem:
+    return Problem(family, size, (family, *facts), "", answer, asked=tuple(places.items()))

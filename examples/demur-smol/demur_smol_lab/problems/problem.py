@@ -32,7 +32,9 @@ class Problem:
 
     `size` grades a family from easy to hard. `facts` are the operands, or the words of a question of knowledge:
     what `splits` hashes. `answer` is None when nobody could know it. `steps` lead to the answer in order and are
-    empty where there is nothing to calculate. `in_words` asks for the working to be written out.
+    empty where there is nothing to calculate. `in_words` asks for the working to be written out. `asked` are the
+    values of a question's places by name: the same problem can be asked in other words. `reply` is what to say where
+    there is no answer.
     """
 
     family: str
@@ -42,6 +44,13 @@ class Problem:
     answer: str | None
     steps: tuple[Step, ...] = ()
     in_words: bool = False
+    asked: tuple[tuple[str, str], ...] = ()
+    reply: str = ""
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What the same problem in other words has in common with it."""
+        return (self.family, str(self.size), self.answer or "", *(self.facts if self.asked else (self.question,)))
 
     @property
     def cell(self) -> str:

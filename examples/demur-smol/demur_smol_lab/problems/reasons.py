@@ -17,7 +17,7 @@ def true_reasons(step: Step) -> tuple[str, ...]:
         case "*":
             return _product(step.left, step.right)
         case "/":
-            return (f"is {step.left} a multiple of {step.right}", f"how often {step.right} goes into {step.left}")
+            return (f"parts of {step.left} by {step.right}", f"how often {step.right} goes into {step.left}")
         case "mod":
             return (
                 f"the multiple of {step.right} below {step.left}",
@@ -39,46 +39,29 @@ def names_step(reason: str, step: Step) -> bool:
     return bool(numbers & {str(abs(step.left)), str(abs(step.right))})
 
 
-def carries(left: int, right: int) -> int:
-    """How many columns of left + right carry."""
-    count = carry = 0
-    while left or right:
-        carry = int(left % 10 + right % 10 + carry >= 10)
-        count, left, right = count + carry, left // 10, right // 10
-    return count
-
-
-def borrows(left: int, right: int) -> int:
-    """How many columns of left - right borrow, for left >= right >= 0."""
-    return carries(left - right, right)
+def is_true(reason: str, step: Step) -> bool:
+    """Whether it is one of the reasons that hold for `step`."""
+    natural = step.left >= 0 and step.right >= 0
+    return natural and reason in true_reasons(step)
 
 
 def _sum(a: int, b: int) -> tuple[str, ...]:
-    count = carries(a, b)
-    if count == 0:
-        return (f"no carry in {a} + {b}", f"plain sum of {a} and {b}")
-    if count == 1:
-        return (f"one carry in {a} + {b}", f"a carry when adding {b} to {a}")
-    return (f"{count} carries in {a} + {b}", f"several carries adding {b} to {a}")
+    x, y = a % 10, b % 10
+    column = f"ones {x} and {y} make more than 9" if x + y > 9 else f"ones {x} and {y} stay below 10"
+    return (f"{column} in {a} + {b}", f"adding {a} and {b} column by column")
 
 
 def _difference(a: int, b: int) -> tuple[str, ...]:
     if b > a:
         return (f"{a} is less than {b}", f"below zero: {a} - {b}")
-    count = borrows(a, b)
-    if count == 0:
-        return (f"no borrow in {a} - {b}", f"plain difference of {a} and {b}")
-    return (f"borrow in {a} - {b}", f"taking {b} from {a} borrows")
+    x, y = a % 10, b % 10
+    column = f"ones {x} are fewer than {y}" if x < y else f"ones {x} are enough for {y}"
+    return (f"{column} in {a} - {b}", f"taking {b} from {a} column by column")
 
 
 def _product(a: int, b: int) -> tuple[str, ...]:
     if max(a, b) < 10:
         return (f"times table of {a} and {b}", f"{a} times {b} by heart")
     if min(a, b) < 10:
-        return (f"carries in {a} * {b}" if _carrying(a, b) else f"no carry in {a} * {b}", f"each digit of {max(a, b)}")
+        return (f"{min(a, b)} times each digit of {max(a, b)}", f"more than the times table in {a} * {b}")
     return (f"many partial products in {a} * {b}", f"long multiplication {a} * {b}")
-
-
-def _carrying(a: int, b: int) -> bool:
-    large, small = max(a, b), min(a, b)
-    return any(int(digit) * small >= 10 for digit in str(large))

@@ -5,6 +5,8 @@ import random
 from collections.abc import Callable, Mapping
 from math import isqrt, lcm, prod
 
+from demur_smol_lab.problems.arithmetic import numbered
+from demur_smol_lab.problems.frames.grammar import Core
 from demur_smol_lab.problems.knowledge import CAPITALS
 from demur_smol_lab.problems.problem import Operation, Problem, Step
 from demur_smol_lab.problems.unfamiliar_words import PAIRS
@@ -283,18 +285,19 @@ CALCULATIONS: Mapping[str, tuple[tuple[str, ...], Operation]] = {
 
 
 def _riddle(family: str) -> Callable[[random.Random, int], Problem]:
-    wordings, draw = RIDDLES[family]
+    _, draw = RIDDLES[family]
 
     def drawn(rng: random.Random, size: int) -> Problem:
         values, answer = draw(rng, size)
-        facts = (family, *(str(value) for value in values.values()))
-        return Problem(family, size, facts, rng.choice(wordings).format(**values), str(answer).replace("_", " "))
+        asked = tuple((place, str(value)) for place, value in values.items())
+        facts = (family, *(value for _, value in asked))
+        return Problem(family, size, facts, "", str(answer).replace("_", " "), asked=asked)
 
     return drawn
 
 
 def _calculation(family: str) -> Callable[[random.Random, int], Problem]:
-    wordings, operation = CALCULATIONS[family]
+    _, operation = CALCULATIONS[family]
 
     def drawn(rng: random.Random, size: int) -> Problem:
         step = (
@@ -303,8 +306,7 @@ def _calculation(family: str) -> Callable[[random.Random, int], Problem]:
             else Step(_digits(rng, size), operation, rng.randint(3, 9))
         )
         facts = (operation, *map(str, sorted((step.left, step.right))))
-        question = rng.choice(wordings).format(a=step.left, b=step.right)
-        return Problem(family, size, facts, question, str(step.result))
+        return Problem(family, size, facts, "", str(step.result), asked=numbered(step.left, step.right))
 
     return drawn
 
@@ -312,6 +314,9 @@ def _calculation(family: str) -> Callable[[random.Random, int], Problem]:
 FAMILIES: Mapping[str, Callable[[random.Random, int], Problem]] = {
     **{family: _riddle(family) for family in RIDDLES},
     **{family: _calculation(family) for family in CALCULATIONS},
+}
+CORES: Mapping[str, Core] = {
+    family: Core(wholes=wordings, split=False) for family, (wordings, _) in (*RIDDLES.items(), *CALCULATIONS.items())
 }
 UNFAMILIAR: Mapping[str, float] = {f"{family}/{size}": 1 for family in FAMILIES for size in (1, 2)}
 """The mix: every family alike, in two sizes."""

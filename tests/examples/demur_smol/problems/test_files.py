@@ -38,7 +38,7 @@ def test_the_command_writes_every_split_and_repeats_itself(tmp_path):
         assert text == (tmp_path / "b" / f"{split}.jsonl").read_text()
         rows = [json.loads(line) for line in text.splitlines()]
         assert len(rows) == len({r["question"] for r in rows}) == size
-        facts[split] = {tuple(r["facts"]) for r in rows}
+        facts[split] = {(*r["facts"], *r["steps"]) for r in rows}
     assert not facts["train"] & facts["test"]
     assert not facts["train"] & facts["validation"]
 

@@ -7,11 +7,9 @@ from typing import get_args
 import pytest
 
 from demur_smol_lab.problems.arithmetic import FAMILIES
-from demur_smol_lab.problems.hard_negatives import HARD_NEGATIVES
-from demur_smol_lab.problems.mix import MIX, SHOWN, distinct, draw, problems
+from demur_smol_lab.problems.mix import MIX, SHOWN, TAUGHT, WIDE, distinct, draw, problems
 from demur_smol_lab.problems.problem import Problem
-from demur_smol_lab.problems.splits import HELD_OUT, Split, may_be_shown, split_of
-from demur_smol_lab.problems.unfamiliar import UNFAMILIAR
+from demur_smol_lab.problems.splits import CHOOSING, HELD_OUT, Split, every_fact, may_be_shown, split_of
 from demur_training.errors import DataError
 
 
@@ -46,10 +44,10 @@ def test_order_of_the_operands_changes_nothing():
 
 
 def test_calculations_of_train_and_test_are_disjoint():
-    facts = {split: {p.facts for p in distinct(split, 400, 0)} for split in ("train", "validation", "test")}
-    assert not facts["train"] & facts["test"]
-    assert not facts["train"] & facts["validation"]
-    assert not facts["validation"] & facts["test"]
+    made = {split: {(p.facts, p.steps) for p in distinct(split, 400, 0)} for split in ("train", "validation", "test")}
+    assert not made["train"] & made["test"]
+    assert not made["train"] & made["validation"]
+    assert not made["validation"] & made["test"]
 
 
 def test_half_of_the_training_problems_are_may_be_shown_whatever_their_wording():
@@ -62,6 +60,24 @@ def test_half_of_the_training_problems_are_may_be_shown_whatever_their_wording()
     chosen = distinct("train", 50, 1, wanted=lambda problem: not may_be_shown(problem))
     assert len(chosen) == 50
     assert not any(map(may_be_shown, chosen))
+
+
+def test_no_step_of_a_training_problem_is_a_calculation_of_the_test():
+    tested, shown = distinct("test", 3000, 0, {**MIX, **TAUGHT}), distinct("train", 6000, 0, WIDE)
+    single = {p.facts for p in tested if len(p.steps) == 1}
+    known = {facts for problem in shown for facts in every_fact(problem)}
+    assert any(len(problem.steps) > 1 for problem in shown)
+    assert len(single & known) == 0
+    assert [problem for problem in tested if known.issuperset(every_fact(problem))] == []
+
+
+def test_a_longer_problem_is_where_its_most_held_out_step_is():
+    order = ("train", "validation", "test")
+    rng = random.Random(5)
+    for problem in (FAMILIES["three_step"](rng, 1) for _ in range(300)):
+        single = [split_of(Problem("x", 1, facts, "", "1")) for facts in every_fact(problem)]
+        assert len(single) == 4
+        assert split_of(problem) == max(single, key=order.index)
 
 
 def test_shares_of_the_splits():
@@ -82,6 +98,8 @@ def test_held_out_families_are_for_transfer_only(family):
 
 
 def test_transfer_is_of_all_families_that_are_held_out_and_no_other():
-    chosen = distinct("transfer", 300, 0)
+    chosen = distinct("transfer", 1500, 0)
     assert {problem.family for problem in chosen} == HELD_OUT
-    assert not HELD_OUT & {cell.partition("/")[0] for cell in (*MIX, *SHOWN, *UNFAMILIAR, *HARD_NEGATIVES)}
+    assert {problem.family for problem in distinct("choosing", 800, 0)} == CHOOSING
+    assert not (HELD_OUT | CHOOSING) & {cell.partition("/")[0] for cell in (*WIDE, *SHOWN)}
+    assert len(HELD_OUT) >= 25

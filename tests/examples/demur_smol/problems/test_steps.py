@@ -6,7 +6,7 @@ import pytest
 
 from demur_smol_lab.problems.mix import MIX, draw
 from demur_smol_lab.problems.problem import Problem, Step
-from demur_smol_lab.problems.reasons import borrows, carries, names_step, parse_step, true_reasons
+from demur_smol_lab.problems.reasons import is_true, names_step, parse_step, true_reasons
 from demur_smol_lab.problems.steps import check_steps
 
 TWO = Problem("sum_times", 1, ("+*", "3", "4", "5"), "?", "35", (Step(3, "+", 4), Step(7, "*", 5)), in_words=True)
@@ -53,21 +53,42 @@ def test_own_solutions_are_right_and_reasons_name_their_step(cell):
             assert all(names_step(reason, step) and '"' not in reason for reason in reasons)
 
 
-@pytest.mark.parametrize(("a", "b", "count"), [(12, 34, 0), (15, 17, 1), (99, 1, 2), (95, 5, 2), (555, 555, 3)])
-def test_carries(a, b, count):
-    assert carries(a, b) == count
-
-
-@pytest.mark.parametrize(("a", "b", "count"), [(54, 32, 0), (52, 37, 1), (100, 1, 2), (10, 0, 0)])
-def test_borrows(a, b, count):
-    assert borrows(a, b) == count
-
-
 def test_reasons_say_what_is_true():
-    assert any("no carry" in r for r in true_reasons(Step(12, "+", 34)))
-    assert not any("no carry" in r for r in true_reasons(Step(15, "+", 17)))
-    assert any("2 carries" in r for r in true_reasons(Step(99, "+", 1)))
+    assert any("8 make more" in r for r in true_reasons(Step(57, "+", 38)))
+    assert any("2 stay below 10" in r for r in true_reasons(Step(57, "+", 32)))
+    assert any("fewer than 9" in r for r in true_reasons(Step(54, "-", 39)))
+    assert any("enough for 1" in r for r in true_reasons(Step(54, "-", 31)))
     assert any("less" in r for r in true_reasons(Step(3, "-", 5)))
+
+
+@pytest.mark.parametrize(
+    ("reason", "step", "holds"),
+    [
+        ("ones 7 and 8 make more than 9 in 57 + 38", Step(57, "+", 38), True),
+        ("ones 7 and 8 stay below 10 in 57 + 38", Step(57, "+", 38), False),
+        ("ones 7 and 8 make more than 9 in 57 + 38", Step(57, "+", 48), False),
+        ("long multiplication 12 * 34", Step(12, "*", 34), True),
+        ("times table of 12 and 34", Step(12, "*", 34), False),
+        ("", Step(2, "+", 3), False),
+    ],
+)
+def test_a_reason_is_checked_against_the_calculation_it_stands_at(reason, step, holds):
+    assert is_true(reason, step) is holds
+
+
+FRANCE = Problem("capital", 1, ("France",), "?", "Paris")
+
+
+@pytest.mark.parametrize(
+    ("claims", "verdicts"),
+    [
+        (["the answer is Paris"], [True]),
+        (["the answer is Rome", "the answer is Paris"], [False, False]),
+        (["Paris"], [False]),
+    ],
+)
+def test_without_steps_one_claim_may_name_the_answer(claims, verdicts):
+    assert check_steps(FRANCE, claims) == verdicts
 
 
 @pytest.mark.parametrize(
