@@ -277,7 +277,7 @@ def test_a_full_server_says_429_at_once_and_answers_the_rest(run, path, stream) 
 
     full, *rest = asyncio.run(crowd())
     assert full.status_code == 429
-    assert full.json()["error"]["type"] == "rate_limited"
+    assert full.json()["error"]["code"] == "rate_limit_exceeded"
     assert int(full.headers["retry-after"]) >= 1
     assert [reply.status_code for reply in rest] == [200, 200]
     seen = counted(server)

@@ -90,7 +90,7 @@ def test_no_page_of_another_origin_gets_as_far_as_a_body(make) -> None:
         "multipart/form-data",
         "application/x-www-form-urlencoded",
     ):
-        for path in ("/v1/answers", "/v1/chat/completions", "/page/maths"):
+        for path in ("/v1/answers", "/v1/chat/completions", "/v1/responses"):
             headers = {"content-type": kind, "origin": "http://evil.example"}
             assert server.call("POST", path, content=body, headers=headers).status_code == 400
     asked_first = {"origin": "http://evil.example", "access-control-request-method": "POST"}

@@ -152,6 +152,7 @@ def test_models(make) -> None:
         "base": None,
         "prompts": {"claims": prompt_hash("claims", "general")},
         "fingerprint": model["demur"]["fingerprint"],
+        "calibrators": [],
         "contract_cards": {
             "claims": {
                 "granularities": ["claims", "response"],

@@ -34,6 +34,7 @@ _OPENAI_TYPES = {
     "authentication": "invalid_request_error",
     "permission": "permission_error",
     "rate_limited": "rate_limit_error",
+    "guarantee_unavailable": "invalid_request_error",
 }
 """What OpenAI's clients look for; everything else is a `server_error` to them."""
 _CODES = {
@@ -41,6 +42,7 @@ _CODES = {
     "permission": "permission_denied",
     "rate_limited": "rate_limit_exceeded",
     "abstention": "abstained",
+    "guarantee_unavailable": "guarantee_unavailable",
 }
 _FAULTS = {"extra_forbidden": "unknown_parameter", "missing": "missing_required_parameter"}
 _OPENAI_PATHS = ("/v1/chat/", "/v1/responses")
@@ -51,7 +53,7 @@ class ErrorBody(BaseModel):
 
     `code` says more than `type` where a program could act on it: `context_length_exceeded`, `model_not_found`,
     `invalid_api_key`, `permission_denied`, `rate_limit_exceeded`, `unknown_parameter`, `missing_required_parameter`,
-    `invalid_value`, `abstained`. `smallest_max_error` comes with `guarantee_unavailable` alone: the least error rate
+    `invalid_value`, `abstained`, `guarantee_unavailable`. `smallest_max_error` comes with `guarantee_unavailable` alone: the least error rate
     that can be asked for, where one can.
     """
 

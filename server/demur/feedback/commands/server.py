@@ -17,7 +17,8 @@ class GradingServer:
     """A server whose queue is worked through. Raises Refused."""
 
     def __init__(self, base_url: str | None, api_key: str | None) -> None:
-        self._http = httpx.Client(**request.connection(base_url, api_key, request.DEFAULT_TIMEOUT))
+        found = request.connection(base_url, api_key)
+        self._http = httpx.Client(base_url=found.base_url, headers=found.headers, timeout=request.DEFAULT_TIMEOUT)
 
     def take(self, queue: str) -> tuple[dict[str, Any] | None, dict[str, Any]]:
         """The next item, None where there is none, and how far it went."""
