@@ -53,8 +53,8 @@ class ErrorBody(BaseModel):
 
     `code` says more than `type` where a program could act on it: `context_length_exceeded`, `model_not_found`,
     `invalid_api_key`, `permission_denied`, `rate_limit_exceeded`, `unknown_parameter`, `missing_required_parameter`,
-    `invalid_value`, `abstained`, `guarantee_unavailable`. `smallest_max_error` comes with `guarantee_unavailable` alone: the least error rate
-    that can be asked for, where one can.
+    `invalid_value`, `abstained`, `guarantee_unavailable`. `smallest_max_error` comes with the last alone: the least
+    error rate that can be asked for, where one can.
     """
 
     type: str

@@ -25,6 +25,7 @@ from demur.feedback.watching import Watched, watched
 from demur.feedback.writer import Writer
 from demur.manifest import Manifest
 from demur.observability import logger
+from demur.prompts import Domain
 
 T = TypeVar("T")
 
@@ -55,7 +56,7 @@ class Feedback:
         self.options = options
         self._db, self._clock, self._rng = db, clock, rng or Random()
         self._model, self._fingerprint = manifest.name, fingerprint
-        self._domain = manifest.domain
+        self._domain: Domain = manifest.domain
         self.metrics: FeedbackMetrics | None = None
         """Where it counts; nothing before `measure`."""
         self._forgot = 0.0
@@ -90,7 +91,8 @@ class Feedback:
         return self._writer.flush()
 
     async def claim(self, queue: QueueName, grader: str, limit: int) -> list[dict[str, Any]]:
-        """Take items of a queue to grade."""
+        """Take items of a queue to grade, what was answered a moment ago among them."""
+        await asyncio.to_thread(self.flush)
         lease = self.options.lease
         return await self._changing(lambda db: leases.claim(db, queue, grader, limit, lease, self._clock()))
 
