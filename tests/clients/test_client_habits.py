@@ -149,7 +149,10 @@ def test_a_json_schema_as_the_schema(use: Any, structured: Any, reply: Any) -> N
 
 
 def test_signals(use: Any, reply: Any) -> None:
-    told = {"agreement": {"value": 0.75, "missing": None}, "p_true": {"value": None, "missing": "no tokens"}}
+    told = {
+        "agreement": {"value": 0.75, "missing": None, "cost": None},
+        "p_true": {"value": None, "missing": "no tokens", "cost": None},
+    }
     network = Network(httpx.Response(200, json=reply(signals=told)))
     answer = use(network, lambda client: client.answer("q", include_signals=["agreement", "p_true"]))
     assert (answer.signals["agreement"].value, answer.signals["p_true"].missing) == (0.75, "no tokens")

@@ -22,7 +22,8 @@ DEPLOY = ROOT / "deploy" / "training"
 def test_runs_on_the_page_compose() -> None:
     given = [
         words[1:]
-        for words, whole in commands(ROOT / "training" / "README.md")
+        for page in ("docs/train-gpus.md", "training/README.md")
+        for words, whole in commands(ROOT / page)
         if whole and words[:2] == ["demur-train", "run"]
     ]
     assert any("confidence-brier" in words for words in given)

@@ -20,7 +20,7 @@ def test_a_verl_nobody_tried_is_refused(found: str) -> None:
 
 
 def test_an_absent_verl_is_told_how_to_come() -> None:
-    with pytest.raises(EnvironmentProblem, match="training-cpu"):
+    with pytest.raises(EnvironmentProblem, match=r"demur-training\[cpu\]"):
         require_tested_verl(installed("no-such-distribution"))
 
 
