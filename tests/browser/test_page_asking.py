@@ -219,6 +219,8 @@ def test_stop_ends_the_work_in_the_engine(visit) -> None:
     verdict = page.wait_for("failed")
     assert "Stopped" in verdict.inner_text()
     assert "do not rely on it" in verdict.inner_text()
+    while not page.engine.cancelled:
+        page.page.wait_for_timeout(20)
     gate.open()
     page.find(".actions button").click()
     page.wait_for("answer")

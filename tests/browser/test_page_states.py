@@ -111,11 +111,11 @@ def test_a_busy_server_says_when_to_come_back(visit) -> None:
 def test_a_refused_option_is_named(visit) -> None:
     page = visit({"eggs": STEPS})
     page.find("#options summary").click()
-    page.find("[name=max_tokens]").fill("999999")
+    page.find("[name=samples]").fill("65")
     page.ask("How many eggs?")
     verdict = page.wait_for("failed")
-    assert "max_tokens may be at most" in verdict.inner_text()
-    assert "(max_tokens)" in verdict.inner_text()
+    assert "samples may be at most 64" in verdict.inner_text()
+    assert "(samples)" in verdict.inner_text()
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ const quoted = (text) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 function python({ question, messages, ...options }) {
   const lines = Object.entries(options).map(([name, value]) => `        ${name}=${literal(value)},\n`);
   const asked = messages ? list(messages) : literal(question);
-  const url = literal(document.baseURI.replace(/\/$/, ""));
+  const url = literal(new URL(".", document.baseURI).href.replace(/\/$/, ""));
   return (
     "from demur_client import Client\n\n" +
     `with Client(base_url=${url}) as client:\n` +

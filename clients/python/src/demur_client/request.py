@@ -146,7 +146,7 @@ def _checked_url(address: str) -> str:
         raise ValueError(f"base_url {address!r} is no address: {error}") from error
     if url.scheme not in ("http", "https") or not url.host:
         raise ValueError(f"base_url has to be like {DEFAULT_BASE_URL!r}, not {address!r}")
-    return address.rstrip("/").removesuffix("/v1") + "/"
+    return str(url.copy_with(query=None, fragment=None)).rstrip("/").removesuffix("/v1") + "/"
 
 
 def _headers(key: str) -> dict[str, str]:
