@@ -16,7 +16,8 @@ pytestmark = pytest.mark.operations
 
 KEPT = ("*.py", "*.html", "*.js", "*.css", "*.svg", "*.yaml", "*.json", "*.j2", "py.typed")
 WEIGHTS = "server/demur/model/demur_smol"
-MEGABYTE = 1_000_000
+LARGEST = 1_300_000
+"""Bytes of the wheel without weights; 0.4 million of them are the font that the page sets maths in."""
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +54,7 @@ def test_the_slim_wheel_has_the_server_its_page_and_its_templates_and_no_weights
     assert len(wanted) > 250
     assert wanted <= names(wheels["demur"])
     assert any(name.endswith(".html.j2") for name in wanted)
-    assert wheels["demur"].stat().st_size < MEGABYTE
+    assert wheels["demur"].stat().st_size < LARGEST
 
 
 def test_the_weights_are_whole_and_carry_their_card(wheels, root: Path) -> None:
