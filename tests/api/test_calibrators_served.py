@@ -88,6 +88,11 @@ def test_a_fitting_calibrator_decides_by_default(served, path) -> None:
     assert (raw["decision"], raw["confidence"], raw["confidence_source"]) == ("answer", 0.9, "verbalized")
 
 
+def test_an_abstention_names_the_error_rate_that_was_asked_for(served) -> None:
+    message = served.fitting().chat("doubtful", max_error=0.15).json()["choices"][0]["message"]
+    assert message["content"].endswith("below the 0.50 from which on at most 10 % are wrong.")
+
+
 @pytest.mark.parametrize("path", PATHS)
 def test_max_error_is_kept_by_the_certified_threshold_and_names_its_graded_answers(served, path) -> None:
     server = served.fitting()

@@ -57,12 +57,20 @@ def abstention(answer: Answer) -> str:
         named = ", ".join(
             f"{field.path or 'the value'} ({_stated(field.confidence)})" for field in doubtful[:MOST_FIELDS_NAMED]
         )
-        why = f"the confidence of {named} is below your risk threshold of {answer.risk_threshold:g}"
+        why = f"the confidence of {named} is below {_bar(answer)}"
     elif answer.reason == "below_threshold":
-        why = f"the confidence is {_stated(answer.confidence)}, below your risk threshold of {answer.risk_threshold:g}"
+        why = f"the confidence is {_stated(answer.confidence)}, below {_bar(answer)}"
     else:
         why = _ABSTAINED[answer.reason or "answer_missing"]
     return f"I abstain: {why}."
+
+
+def _bar(answer: Answer) -> str:
+    """What the caller asked for that the confidence does not reach."""
+    if answer.guarantee is None:
+        return f"your risk threshold of {answer.risk_threshold:g}"
+    rate = f"{100 * answer.guarantee.max_error:.3g} %"
+    return f"the {answer.guarantee.threshold:.2f} from which on at most {rate} are wrong"
 
 
 def completion(chat_id: str, created: int, finals: Sequence[Final], style: Style) -> ChatCompletion:
