@@ -76,8 +76,9 @@ def replies(operation: APIOperation, mode: GenerationMode) -> Counter[int]:
     @settings(max_examples=50, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
     def check(case: Case) -> None:
         if mode is GenerationMode.POSITIVE and isinstance(case.body, dict) and case.body.get("messages"):
-            # What a document cannot say: a conversation ends with a question.
-            case.body["messages"] = [*case.body["messages"], {"role": "user", "content": "How many eggs?"}]
+            # What a document cannot say: a conversation ends with a question, and only an assistant may say nothing.
+            said = [one if _says_something(one) else {**one, "content": "Hm."} for one in case.body["messages"]]
+            case.body["messages"] = [*said, {"role": "user", "content": "How many eggs?"}]
         if mode is GenerationMode.POSITIVE and isinstance(case.body, dict) and isinstance(case.body.get("input"), list):
             case.body["input"] = [{"role": "user", "content": "How many eggs?"}]
         response = case.call()
@@ -86,3 +87,7 @@ def replies(operation: APIOperation, mode: GenerationMode) -> Counter[int]:
 
     check()
     return statuses
+
+
+def _says_something(message: dict[str, object]) -> bool:
+    return message.get("role") == "assistant" or isinstance(message.get("content"), str)
