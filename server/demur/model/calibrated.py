@@ -21,7 +21,7 @@ def _artefact() -> Path:
 
 
 ARTEFACT = _artefact()
-"""Made by `make train-embedded`: adapter, value head, manifest, model card, and their hashes."""
+"""Made by `make train-embedded` as of commit 632c6a3: adapter, value head, manifest, model card, and their hashes."""
 
 SUMS = "SHA256SUMS"
 FILES = smollm2.FILES | {
