@@ -448,7 +448,7 @@ def test_a_schema_that_the_backend_cannot_translate_is_refused(engine, run) -> N
 def test_what_shapes_the_distribution(engine, run) -> None:
     greedy = run(sample(engine, QUESTIONS[0], GREEDY))
     narrow = run(sample(engine, QUESTIONS[0], Sampling(max_tokens=48, shaping=LogitShaping(top_k=1))))
-    assert [chunk.token_ids for chunk in narrow] == [chunk.token_ids for chunk in greedy]
-    first = greedy[0].token_ids[0]
+    assert ids_of(narrow) == ids_of(greedy)
+    first = ids_of(greedy)[0]
     banned = Sampling(max_tokens=4, temperature=0.0, shaping=LogitShaping(logit_bias={first: -100.0}))
-    assert first not in [token for chunk in run(sample(engine, QUESTIONS[0], banned)) for token in chunk.token_ids]
+    assert first not in ids_of(run(sample(engine, QUESTIONS[0], banned)))
