@@ -29,12 +29,12 @@ from bench.soak.server import Served, serving
 from sqlalchemy import func, select
 
 from demur.api.app import create_app
+from demur.api_keys import make_key
 from demur.engine.base import Message
 from demur.engine.scripted import Script, ScriptedEngine
 from demur.feedback.database import open_database, reading
 from demur.feedback.tables import answers, grades
 from demur.feedback.writer import GATHERING
-from demur.keys import make_key
 from demur.manifest import Manifest
 from demur.observability.logs import configure_logging
 from demur.serving.server import bind, keeping, serve_app

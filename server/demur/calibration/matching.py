@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from demur.calibration.calibrator import Calibrator, Guarantee
 from demur.calibration.errors import CalibratorFileError
-from demur.calibration.file import Calibrator, Guarantee
 from demur.core.answers import ParsedConfidence
 
 Conditions = Mapping[str, Any]

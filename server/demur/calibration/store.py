@@ -6,8 +6,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from demur.calibration.calibrator_file import read
 from demur.calibration.errors import CalibratorFileError
-from demur.calibration.file import read
 from demur.calibration.matching import ServedCalibrator
 
 logger = logging.getLogger(__name__)

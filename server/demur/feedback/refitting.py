@@ -15,9 +15,10 @@ import httpx
 import numpy as np
 
 from demur.calibration.errors import CalibrationError
+from demur.calibration.graded_source import Source
 from demur.calibration.matching import OWN
-from demur.calibration.rows import FEWEST_ROWS, SignalRow, SignalRows, check_enough
-from demur.calibration.run import Source
+from demur.calibration.row_checks import FEWEST_ROWS, check_enough
+from demur.calibration.rows import SignalRow, SignalRows
 from demur.core.calibration.signals import SIGNALS
 from demur.named_file import printable, shown
 

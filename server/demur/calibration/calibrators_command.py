@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from demur.calibration.installed import check_installed
+from demur.calibration.check_installed import check_installed
 from demur.evaluation.commands import console, one_line_errors
 
 app = typer.Typer(
@@ -33,8 +33,8 @@ def apply(
     out: Annotated[Path | None, typer.Option(help="Write here. (default: standard output)")] = None,
 ) -> None:
     """Print rows with their confidence replaced by the calibrated one; the raw one is kept as raw_confidence."""
-    from demur.calibration.applying import applied, rows_for
-    from demur.calibration.file import read
+    from demur.calibration.apply import applied, rows_for
+    from demur.calibration.calibrator_file import read
 
     with one_line_errors():
         calibrator = read(file)
@@ -52,7 +52,7 @@ def show(
     as_json: Annotated[bool, typer.Option("--json", help="Print the file's fields as JSON.")] = False,
 ) -> None:
     """What a calibrator was made from, what it changed, and what it promises."""
-    from demur.calibration.file import read
+    from demur.calibration.calibrator_file import read
     from demur.calibration.listing import show_file
 
     with one_line_errors():
@@ -80,7 +80,7 @@ def list_files(
 @app.command()
 def diff(first: File, second: File) -> None:
     """What differs between two calibrators: where they came from, their figures, their thresholds."""
-    from demur.calibration.file import read
+    from demur.calibration.calibrator_file import read
     from demur.calibration.listing import diff_table
 
     with one_line_errors():
