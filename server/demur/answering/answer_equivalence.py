@@ -1,6 +1,6 @@
 """Which answers are equivalent: samples whose answers mean the same get equal keys, and vote as one group.
 
-As the semantic clusters of arXiv:2302.09664, section 3, but by value (numbers, formulas, dates, units) instead of by a
+As the semantic clusters of arXiv:2302.09664, but by value (numbers, formulas, dates, units) instead of by a
 model that judges entailment.
 """
 
@@ -18,7 +18,7 @@ from demur.grading import Grader, GraderError
 from demur.grading.fair_queue import FairQueue
 
 EquivalenceKey = Callable[[str], Awaitable[str | None]]
-"""The key of an answer's equivalence class; None where an answer is equivalent to none."""
+"""The key of an answer's equivalence class; None where there is no answer."""
 
 LOOP_CHARS = 2_000
 """Longer answers are read in a thread: up to here it takes about a millisecond."""

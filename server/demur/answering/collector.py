@@ -47,6 +47,7 @@ class SampleCollector(Protocol):
 
 
 def collector_for(request: ResolvedRequest, key_of: EquivalenceKey) -> SampleCollector:
+    """What reads the samples of `request`: one that is streamed, or several that vote."""
     return SingleSample(request) if request.samples == 1 else VotingSamples(request, key_of)
 
 

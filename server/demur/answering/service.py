@@ -220,6 +220,7 @@ class Throttle:
         self._next = 0.0
 
     def due(self) -> bool:
+        """Whether it may happen now; if so, the interval begins anew."""
         now = asyncio.get_running_loop().time()
         if now < self._next:
             return False

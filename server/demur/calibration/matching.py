@@ -55,6 +55,7 @@ class ServedCalibrator:
 
     @cached_property
     def fingerprint(self) -> str | None:
+        """Of the model whose answers were graded; None where the rows did not say."""
         return None if self.calibrator.model is None else self.calibrator.model.fingerprint
 
     @cached_property
