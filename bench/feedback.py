@@ -37,7 +37,8 @@ from demur.feedback.tables import answers, grades
 from demur.feedback.writer import GATHERING
 from demur.manifest import Manifest
 from demur.observability.logs import configure_logging
-from demur.serving.server import bind, keeping, serve_app
+from demur.serving.app_loading import keeping
+from demur.serving.server import bind, serve_app
 from demur.settings import Settings
 
 CLIENTS, GRADERS = 8, 3

@@ -17,7 +17,8 @@ from ray.serve.config import AutoscalingContext
 
 from demur.engine.base import EngineRestarting
 from demur.observability.logs import configure_logging
-from demur.serving.server import check_exposure, open_app
+from demur.serving.app_loading import open_app
+from demur.serving.server import check_exposure
 from demur.settings import Settings
 
 EVERYWHERE = "0.0.0.0"

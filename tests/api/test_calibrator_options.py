@@ -12,8 +12,8 @@ from demur.api.app import create_app
 from demur.calibration.store import CalibratorStore
 from demur.engine.scripted import ScriptedEngine
 from demur.manifest import Manifest
+from demur.serving.app_loading import open_app
 from demur.serving.errors import CannotLoad
-from demur.serving.server import open_app
 from demur.settings import Settings
 from live import serving
 from served_calibrators import calibrator, file

@@ -8,8 +8,8 @@ from demur.engine.base import EngineError
 from demur.engine.critic import CriticUnavailable
 from demur.engine.scripted import ScriptedEngine
 from demur.engine.scripted_critic import ScriptedCritic
+from demur.serving.app_loading import open_app
 from demur.serving.errors import CannotLoad
-from demur.serving.server import open_app
 from demur.settings import Settings
 
 SURE = "reason\nAnswer: 7\nConfidence: 0.9"

@@ -1,5 +1,6 @@
 """`demur keys`: make, list and revoke the keys in a file. A running server takes changes up by itself."""
 
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Literal, NoReturn
 
@@ -8,6 +9,7 @@ from pydantic import ValidationError
 
 from demur.api_keys.file import KeyFile, Keys, KeysError
 from demur.api_keys.key import LARGEST, Key, make_key
+from demur.dataclass_options import with_options
 from demur.named_file import shown
 
 app = typer.Typer(
@@ -20,43 +22,40 @@ File = Annotated[Path, typer.Option("--file", "-f", envvar="DEMUR_KEYS_FILE", he
 Most = typer.Option(min=1, max=LARGEST, show_default="no limit")
 
 
-@app.command()
-def create(
-    name: Annotated[str, typer.Argument(help="Whose key it is.")],
-    file: File,
-    requests_per_minute: Annotated[int | None, Most] = None,
-    tokens_per_minute: Annotated[int | None, Most] = None,
-    concurrent_samples: Annotated[int | None, Most] = None,
-    max_samples: Annotated[int | None, Most] = None,
+@dataclass(frozen=True, slots=True)
+class KeyOptions:
+    """What the holder of a key may do. A field is an option of `demur keys create` and a field of the key."""
+
+    requests_per_minute: Annotated[int | None, Most] = None
+    tokens_per_minute: Annotated[int | None, Most] = None
+    concurrent_samples: Annotated[int | None, Most] = None
+    max_samples: Annotated[int | None, Most] = None
     min_risk_threshold: Annotated[
         float, typer.Option(min=0, max=1, help="The lowest risk threshold that the holder may ask with.")
-    ] = 0.0,
-    withheld: Annotated[bool, typer.Option("--withheld", help="Let the holder see withheld text.")] = False,
+    ] = 0.0
+    withheld: Annotated[bool, typer.Option("--withheld", help="Let the holder see withheld text.")] = False
     abstain_as: Annotated[
         Literal["content", "refusal", "error"] | None,
         typer.Option(help="How chat completions tell the holder that there is no answer."),
-    ] = None,
+    ] = None
     grade: Annotated[
         bool, typer.Option("--grade", help="Let the holder see and grade what others were answered, withheld or not.")
-    ] = False,
+    ] = False
     calibrate: Annotated[
         bool, typer.Option("--calibrate", help="Let the holder take graded rows to calibrate, and delete answers.")
-    ] = False,
+    ] = False
+
+
+@app.command()
+@with_options
+def create(
+    name: Annotated[str, typer.Argument(help="Whose key it is.")],
+    file: File,
+    options: KeyOptions,
 ) -> None:
     """Make a key and print it. It is shown this once; the file keeps a hash."""
     try:
-        key, text = make_key(
-            name,
-            requests_per_minute=requests_per_minute,
-            tokens_per_minute=tokens_per_minute,
-            concurrent_samples=concurrent_samples,
-            max_samples=max_samples,
-            min_risk_threshold=min_risk_threshold,
-            withheld=withheld,
-            abstain_as=abstain_as,
-            grade=grade,
-            calibrate=calibrate,
-        )
+        key, text = make_key(name, **asdict(options))
         KeyFile(file).change(lambda keys: (*keys, key))
     except KeysError as error:
         _fail(str(error))

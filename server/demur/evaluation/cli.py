@@ -2,10 +2,11 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from demur.core.metrics import Missing
 from demur.dataclass_options import with_options
 from demur.evaluation.columns import RowFormat
 from demur.evaluation.commands import (
@@ -21,6 +22,10 @@ from demur.evaluation.commands import (
 from demur.evaluation.errors import RowsFileError
 from demur.evaluation.evaluate_command import evaluate
 from demur.evaluation.report_options import ReportOptions
+from demur.evaluation.rows import Level
+
+if TYPE_CHECKING:
+    from demur.evaluation.results import Results
 
 __all__ = ["compare", "evaluate", "metrics", "report"]
 
@@ -52,27 +57,42 @@ def metrics(
 
     Prints every figure with a 95 % interval over problems, and the four objectives of behavioral calibration.
     """
-    from demur.evaluation.results import score
-    from demur.evaluation.row_files import read_rows
-    from demur.evaluation.tables import show
-
     if figures is not None:
         needs("matplotlib", "--figures")
     with one_line_errors():
-        against = read_rows(baseline, level, row_format=row_format, beside=True) if baseline else None
-        scored = read_rows(rows, level, row_format=row_format)
-        if not scored.rows:
-            raise RowsFileError(f"{rows} holds no rows for --level {level}")
-        results = score(scored, missing=missing, seed=seed, baseline=against)
+        results = _scored(rows, baseline, level, row_format, missing=missing, seed=seed)
+    _print(results, as_json)
+    if figures is not None:
+        _save(results, figures)
+
+
+def _scored(
+    path: Path, baseline: Path | None, level: Level | None, row_format: RowFormat, *, missing: Missing, seed: int
+) -> "Results":
+    from demur.evaluation.results import score
+    from demur.evaluation.row_files import read_rows
+
+    against = read_rows(baseline, level, row_format=row_format, beside=True) if baseline else None
+    scored = read_rows(path, level, row_format=row_format)
+    if not scored.rows:
+        raise RowsFileError(f"{path} holds no rows for --level {level}")
+    return score(scored, missing=missing, seed=seed, baseline=against)
+
+
+def _print(results: "Results", as_json: bool) -> None:
+    from demur.evaluation.tables import show
+
     if as_json:
         typer.echo(json.dumps(results.as_dict(), indent=2))
     else:
         show(console(), results)
-    if figures is not None:
-        from demur.evaluation.report.figures import save
 
-        for path in save(results, figures):
-            typer.echo(f"wrote {path}", err=True)
+
+def _save(results: "Results", folder: Path) -> None:
+    from demur.evaluation.report.figures import save
+
+    for path in save(results, folder):
+        typer.echo(f"wrote {path}", err=True)
 
 
 @with_options

@@ -8,7 +8,8 @@ from pydantic import ValidationError
 
 from demur.serving.engine_args import BadEngineArgument, parse_options, parse_pairs
 from demur.serving.engines import ENGINES
-from demur.serving.server import CannotServe, serve
+from demur.serving.errors import CannotServe
+from demur.serving.server import serve
 from demur.settings import Settings
 
 EXIT_CANNOT_SERVE = 1

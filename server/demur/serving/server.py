@@ -1,44 +1,27 @@
-"""Load the engine, listen, say so in one line, and end when the engine does."""
+"""Listen, say so in one line, and end when the engine does."""
 
 import asyncio
 import errno
 import gc
 import signal
 import socket
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
-from contextlib import (
-    AbstractContextManager,
-    AsyncExitStack,
-    ExitStack,
-    asynccontextmanager,
-    contextmanager,
-    nullcontext,
-)
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, contextmanager
+from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
 
 from demur.api.admission import Admission
-from demur.api.app import create_app
 from demur.api.context import Context
 from demur.api_keys import ApiKeyStore, KeysError
-from demur.calibration.errors import CalibratorFileError
-from demur.calibration.store import CalibratorStore
-from demur.fingerprint import of_name
-from demur.grading import Grader
 from demur.manifest import Manifest
 from demur.observability.logs import configure_logging, logger
-from demur.serving.engines import ENGINES
+from demur.serving.app_loading import open_app
 from demur.serving.errors import CannotLoad, CannotServe
-from demur.serving.exporting import tracer_for
 from demur.serving.protocol import bounded_protocol
 from demur.serving.standard_error import never_waited_for
 from demur.settings import Settings, is_loopback
-
-if TYPE_CHECKING:
-    from demur.feedback.service import Feedback
 
 EXIT_ENGINE_DIED = 70
 """EX_SOFTWARE of sysexits.h: a supervisor should start the process again."""
@@ -123,79 +106,6 @@ async def _serve(settings: Settings, engine_args: Mapping[str, Any], listener: s
             raise CannotServe(str(error)) from None
         address = _address_line(listener, settings.host, app.state.context.answerer.manifest)
         return await serve_app(app, settings, listener, lambda: print(address, flush=True))
-
-
-@asynccontextmanager
-async def open_app(settings: Settings, engine_args: Mapping[str, Any]) -> AsyncGenerator[FastAPI, None]:
-    """The app around what the settings name; what it holds is closed in the end. Raises CannotLoad."""
-    async with AsyncExitStack() as stack:
-        loaded = await ENGINES[settings.engine].load(settings, engine_args)
-        stack.push_async_callback(loaded.engine.close)
-        if loaded.critic is not None:
-            stack.push_async_callback(loaded.critic.close)
-        grader = stack.enter_context(await start_grader(settings))
-        tracer = stack.enter_context(tracer_for(settings.otlp_endpoint))
-        fingerprint = loaded.fingerprint or of_name(loaded.manifest.name, loaded.manifest)
-        feedback = stack.enter_context(keeping(settings, loaded.manifest, fingerprint))
-        app = create_app(
-            loaded.engine,
-            loaded.manifest,
-            settings,
-            grader=grader,
-            critic=loaded.critic,
-            calibrators=_calibrators(settings.calibrators or loaded.calibrators, fingerprint),
-            fingerprint=fingerprint,
-            tracer=tracer,
-            feedback=feedback,
-        )
-        check_confidence_source(app.state.context)
-        yield app
-
-
-def _calibrators(paths: Sequence[Path], fingerprint: str) -> CalibratorStore:
-    """Raises CannotLoad, which names the file."""
-    try:
-        return CalibratorStore(paths, fingerprint)
-    except CalibratorFileError as error:
-        raise CannotLoad(f"--calibrator: {error}") from None
-
-
-@contextmanager
-def keeping(settings: Settings, manifest: Manifest, fingerprint: str) -> Iterator["Feedback | None"]:
-    """What keeps answers to be graded, where the operator wants that; its libraries are loaded then only. `fingerprint`
-    tells models of one name apart.
-
-    Raises CannotLoad.
-    """
-    if not settings.keeps_answers:
-        yield None
-        return
-    try:
-        from demur.feedback.errors import StoreUnusable
-        from demur.feedback.opening import open_feedback
-    except ModuleNotFoundError as error:
-        raise CannotLoad(f'--feedback needs {error.name}: pip install "demur[feedback]"') from None
-    with ExitStack() as stack:
-        try:
-            feedback = stack.enter_context(open_feedback(settings, manifest, fingerprint))
-        except StoreUnusable as error:
-            raise CannotLoad(str(error)) from None
-        yield feedback
-
-
-def check_confidence_source(context: Context) -> None:
-    """Raises CannotLoad for a signal that is to decide by default and that this model does not have."""
-    answerer = context.answerer
-    name, has = answerer.settings.confidence_source, answerer.confidence_sources
-    if name is not None and name not in has:
-        raise CannotLoad(f"--confidence-source {name} is not served with this model; it has {', '.join(has)}")
-
-
-async def start_grader(settings: Settings) -> AbstractContextManager[Grader | None]:
-    """What groups the answers of a vote by value; nothing where no model writes formulas or nobody may vote."""
-    if not ENGINES[settings.engine].compares_formulas or settings.max_samples == 1:
-        return nullcontext()
-    return await asyncio.to_thread(Grader().start)
 
 
 async def serve_app(app: FastAPI, settings: Settings, listener: socket.socket, ready: Callable[[], None]) -> int:
