@@ -93,6 +93,11 @@ class Answerer:
         """What a caller can choose from."""
         return tuple(name for name, source in SOURCES.items() if source.unavailable(self._services) is None)
 
+    @property
+    def services(self) -> ScoringServices:
+        """What signals are computed with."""
+        return self._services
+
     def open(
         self, request: UnresolvedRequest, settings: Settings | None = None, span: Span = UNTRACED, *, caller: str = ""
     ) -> ActiveRequest:

@@ -27,6 +27,7 @@ from demur.api.errors import ApiError, error_response
 from demur.api.health import EngineHealth
 from demur.api.middleware import RequestMiddleware
 from demur.api.responses import routes as responses
+from demur.api.served_document import serve_own_document
 from demur.api.streams import cancel
 from demur.calibration.store import CalibratorStore
 from demur.engine.base import Engine, EngineError
@@ -123,6 +124,7 @@ def create_app(
         app.include_router(routes.router, dependencies=shown)
     app.include_router(operations.router)
     docs.add_docs(app)
+    serve_own_document(app, answerer)
     if (folder := web.web_folder()) is not None:
         web.add_page(app, folder)
         grading.add_grading_page(app, folder)

@@ -19,7 +19,7 @@ class Agreement:
     votes = False
 
     def needs(self, services: ScoringServices) -> Needs:
-        return Needs(selection="majority")
+        return Needs(selection="majority", samples=2)
 
     def unavailable(self, services: ScoringServices) -> str | None:
         return None
