@@ -13,7 +13,7 @@ from fastapi.security import HTTPBearer
 from opentelemetry.trace import Tracer
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
-from starlette.middleware.gzip import GZipMiddleware
+from starlette_compress import CompressMiddleware, remove_compress_type
 
 import demur
 from demur.answering import Answerer, AnsweringError
@@ -130,7 +130,8 @@ def create_app(
         grading.add_grading_page(app, folder)
     for kind in (ApiError, AnsweringError, EngineError, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, _reply_with_error)
-    app.add_middleware(GZipMiddleware, minimum_size=COMPRESSED_FROM, compresslevel=5)
+    remove_compress_type("text/event-stream")
+    app.add_middleware(CompressMiddleware, minimum_size=COMPRESSED_FROM)
     app.add_middleware(RequestMiddleware, metrics=context.metrics, settings=settings, tracer=tracer)
     if settings.cors_origins:
         _allow_origins(app, settings.cors_origins)
