@@ -17,7 +17,7 @@ from demur.calibration.matching import ServedCalibrator
 from demur.core.answer_span import OutputForm
 from demur.core.answers import Aggregation, Granularity
 from demur.core.contracts import ALL_CONTRACTS, SCHEMA_CONTRACTS, Contract
-from demur.core.fields import SchemaError, paired_schema
+from demur.core.fields import SchemaError, can_all_be_null, paired_schema
 from demur.core.fields.schema import Schema
 from demur.core.parsing.labels import Labels
 from demur.core.stopping import Stopping
@@ -63,6 +63,7 @@ class ResolvedRequest:
     shows_logprobs: bool
     schema: Schema | None
     on_doubt: OnDoubt
+    empties_anywhere: bool
     max_tokens_asked: bool
     timeout: float
     include_withheld: bool
@@ -145,6 +146,7 @@ def resolve(
         shows_logprobs=request.logprobs is not None,
         schema=request.schema,
         on_doubt=on_doubt,
+        empties_anywhere=request.schema is not None and can_all_be_null(request.schema),
         template=params.chat_template_kwargs,
         max_tokens_asked=params.max_tokens is not None,
         timeout=_timeout(params, settings),

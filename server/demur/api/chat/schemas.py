@@ -89,14 +89,22 @@ class ChatUsage(BaseModel):
 class CalledFunction(BaseModel):
     """`arguments` is JSON that fits the tool's parameters; in a chunk it is a piece of it."""
 
-    name: str | None = None
+    name: Annotated[str | None, Field(exclude_if=lambda name: name is None)] = None
     arguments: str
 
 
 class ToolCall(BaseModel):
-    index: Annotated[int | None, Field(exclude_if=lambda index: index is None)] = None
     id: str
     type: Literal["function"] = "function"
+    function: CalledFunction
+
+
+class ToolCallPiece(BaseModel):
+    """A piece of a tool's arguments; the first one says which tool it is."""
+
+    index: int = 0
+    id: Annotated[str | None, Field(exclude_if=lambda id: id is None)] = None
+    type: Annotated[Literal["function"] | None, Field(exclude_if=lambda kind: kind is None)] = None
     function: CalledFunction
 
 
@@ -155,7 +163,7 @@ class ChatDelta(BaseModel):
     role: Literal["assistant"] | None = None
     content: str | None = None
     refusal: str | None = None
-    tool_calls: list[ToolCall] | None = None
+    tool_calls: list[ToolCallPiece] | None = None
 
     @model_serializer(mode="wrap")
     def _what_is_there(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
