@@ -135,6 +135,9 @@ class Answerer:
         candidate = collector.candidate()
         scoring = self._signals.of(candidate, request.signals, batch, f"{answer_id}-{first_sample}")
         outcome = decided(request, candidate, await active.deadline.bound(scoring))
+        if request.contract.takes_schema:
+            told = self._signals.of_fields(candidate, request.include_signals, batch)
+            outcome = replace(outcome, field_signals=told)
         signal_tokens = tokens_of(outcome.signals)
         active.count_signals(signal_tokens or 0)
         if request.include_token_values and output_is_visible(request, outcome.decision):
