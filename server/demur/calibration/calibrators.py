@@ -1,4 +1,4 @@
-"""`demur calibrators`: apply a calibrator to rows; show, list and compare calibrator files."""
+"""`demur calibrators`: apply a calibrator to rows; show, list and compare calibrator files; switch what is served."""
 
 import json
 import sys
@@ -11,7 +11,7 @@ from demur.calibration.installed import check_installed
 from demur.evaluation.commands import console, one_line_errors
 
 app = typer.Typer(
-    help="Calibrator files made by demur calibrate: apply, show, list, compare.",
+    help="Calibrator files made by demur calibrate: apply, show, list, compare, serve.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_show_locals=False,
@@ -65,16 +65,57 @@ def show(
 
 @app.command("list")
 def list_files(
-    folder: Annotated[Path, typer.Argument(help="A folder with calibrator files.")] = Path("."),
+    place: Annotated[
+        Path,
+        typer.Argument(metavar="FOLDER|SERVED", help="A folder with calibrator files, or the file a server follows."),
+    ] = Path("."),
 ) -> None:
-    """The calibrators in a folder, the newest first; files that cannot be used are named with the reason."""
-    from demur.calibration.listing import found_in, list_table
+    """The calibrators in a folder, the newest first; files that cannot be used are named with the reason.
 
+    Of the file that a server follows: every version that was served or tried in its place, with parent and figures.
+    """
+    from demur.calibration.listing import found_in, list_table, versions_table
+    from demur.calibration.versions import Versions
+
+    if not place.is_dir() and (place.exists() or Versions(place).folder.is_dir()):
+        console().print(versions_table(Versions(place)))
+        return
     with one_line_errors():
-        good, bad = found_in(folder)
+        good, bad = found_in(place)
     console().print(list_table(good))
     for why in bad:
         typer.echo(f"not used: {why}", err=True)
+
+
+@app.command()
+def use(
+    version: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="FILE|ID", help="A calibrator file, or a version's id as list has it, or its beginning."
+        ),
+    ] = None,
+    *,
+    served: Annotated[Path, typer.Option(metavar="FILE", help="The file that demur serve --calibrator follows.")],
+    back: Annotated[bool, typer.Option("--back", help="Serve again what was served before.")] = False,
+    anyway: Annotated[
+        bool, typer.Option("--anyway", help="Also one for another model, contract or level than the served one's.")
+    ] = False,
+) -> None:
+    """Switch the calibrator that a running server serves; it looks at its file every second.
+
+    What was served before is kept beside the file, in a folder that ends in .versions; --back goes back to it.
+    """
+    from demur.calibration.versions import Versions
+
+    if (version is None) != back:
+        raise typer.BadParameter("name a file or an id, or give --back", param_hint="FILE|ID")
+    with one_line_errors():
+        versions = Versions(served)
+        before = versions.current()
+        now = versions.back() if version is None else versions.use(version, anyway=anyway)
+    was = "" if before is None or before.id == now.id else f", before {before.id}"
+    typer.echo(f"{served} is now {now.id}, made {now.made}{was}")
 
 
 @app.command()
