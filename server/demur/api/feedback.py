@@ -24,6 +24,7 @@ from demur.api.feedback_schemas import (
     QueueItem,
     RefitReply,
     RefitRequest,
+    ShadowReport,
 )
 from demur.api.openapi import errors
 
@@ -104,6 +105,7 @@ async def summarize_feedback(request: Request, context: Shared) -> FeedbackSumma
         gold=found.gold,
         drift=[drift_report(each) for each in found.drift],
         graders=graders,
+        shadows=None if found.shadows is None else [ShadowReport.model_validate(asdict(one)) for one in found.shadows],
     )
 
 

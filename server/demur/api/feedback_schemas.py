@@ -140,6 +140,26 @@ class GraderReport(BaseModel):
     remarkable: bool
 
 
+class DecisionCounts(BaseModel):
+    """By which calibrator they are given."""
+
+    both: int = 0
+    only_served: int = 0
+    only_shadow: int = 0
+    neither: int = 0
+
+
+class ShadowReport(DecisionCounts):
+    """A calibrator that computes beside the served one, without effect on replies: what it would have decided about the
+    same answers, or claims where those are decided on. `right` and `wrong` are the graded audits among them."""
+
+    calibrator: str
+    served: str
+    decisions: int
+    right: DecisionCounts
+    wrong: DecisionCounts
+
+
 class FeedbackSummary(BaseModel):
     """What was kept and graded. Nothing here says what a calibrator would promise: see "No peeking" in the docs."""
 
@@ -153,6 +173,7 @@ class FeedbackSummary(BaseModel):
     gold: int
     drift: list[DriftReport]
     graders: list[GraderReport] | None = Field(description="For keys that may calibrate.")
+    shadows: list[ShadowReport] | None = Field(default=None, description="For keys that may calibrate.")
 
 
 class RefitRequest(BoundedModel):

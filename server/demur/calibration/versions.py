@@ -1,8 +1,8 @@
 """The versions of a served calibrator: kept in a folder beside its file, so that going back is one command.
 
-A server follows `calibrator.json`. What it ever held stands in `calibrator.versions/`, one file a version by its id, and
-`used.json` there says in which order they were served. Replacing the file is all that it takes to switch: the server
-looks at it every second.
+A server follows `calibrator.json`. What it ever held stands in `calibrator.versions/`, one file a version by its id,
+and `used.json` there says in which order they were served. Replacing the file is all that it takes to switch: the
+server looks at it every second.
 """
 
 import fcntl

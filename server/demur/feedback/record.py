@@ -40,6 +40,7 @@ def row_of(
         "risk_threshold": answer.risk_threshold,
         "decision": answer.decision,
         "reason": answer.reason,
+        "max_error": None if request.guarantee is None else request.guarantee.max_error,
         "confidence": answer.confidence,
         "confidence_source": answer.confidence_source,
         **_promise(request, options),

@@ -4,26 +4,21 @@ Audits are a plain random sample, so thresholds are certified on them; what was 
 row weighted by how unlikely it was to be drawn. Where there are too few of those, the audits are split as ever.
 """
 
-import os
 import time
 from collections.abc import Mapping
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
-import httpx
 import numpy as np
 
-from demur.calibration.errors import CalibrationError
 from demur.calibration.matching import OWN
 from demur.calibration.rows import FEWEST_ROWS, SignalRow, SignalRows, check_enough
 from demur.calibration.run import Source
 from demur.core.calibration.signals import SIGNALS
-from demur.named_file import printable, shown
+from demur.feedback.remote import ask_server, at_database, is_server
 
 Refit = Mapping[str, Any]
 """A `refits.Refit` as JSON, with its rows."""
-_TIMEOUT = 60.0
 
 
 def read_refit(place: str, since: float) -> Refit:
@@ -31,7 +26,9 @@ def read_refit(place: str, since: float) -> Refit:
 
     Raises CalibrationError.
     """
-    return _from_server(place, since) if place.startswith(("http://", "https://")) else _from_database(place, since)
+    if is_server(place):
+        return ask_server(place, "POST", "/v1/feedback/refits", {"since": since})
+    return _from_database(place, since)
 
 
 def source_of(refit: Refit, *, split: bool) -> Source:
@@ -92,44 +89,11 @@ def _row(row: Mapping[str, Any]) -> SignalRow:
     )
 
 
-def _from_server(address: str, since: float) -> Refit:
-    key = os.environ.get("DEMUR_API_KEY", "")
-    headers = {"authorization": f"Bearer {key}"} if key else {}
-    url = address.rstrip("/").removesuffix("/v1") + "/v1/feedback/refits"
-    try:
-        reply = httpx.post(url, json={"since": since}, headers=headers, timeout=_TIMEOUT)
-        found = reply.json()
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
-        raise CalibrationError(f"--feedback: {printable(address, 200)}: {printable(str(error), 200)}") from None
-    if not reply.is_success:
-        message = found.get("error", {}).get("message", reply.status_code) if isinstance(found, dict) else reply.text
-        raise CalibrationError(f"--feedback: the server says: {printable(str(message), 300)}")
-    return found
-
-
 def _from_database(place: str, since: float) -> Refit:
-    try:
-        from sqlalchemy import desc, select
-
+    with at_database(place) as (db, model, fingerprint):
         from demur.feedback import refits
-        from demur.feedback.database import open_database
-        from demur.feedback.errors import StoreUnusable
         from demur.feedback.opening import options_of
-        from demur.feedback.tables import epochs
         from demur.settings import Settings
-    except ModuleNotFoundError as error:
-        raise CalibrationError(f'--feedback DATABASE needs {error.name}: pip install "demur[feedback]"') from None
-    if "://" not in place and not Path(place).exists():
-        raise CalibrationError(f"--feedback: there is no database {shown(Path(place))}")
-    try:
-        engine = open_database(place)
-    except StoreUnusable as error:
-        raise CalibrationError(str(error)) from None
-    with engine.begin() as db:
-        last = db.execute(select(epochs).order_by(desc(epochs.c.id)).limit(1)).mappings().first()
-        if last is None:
-            raise CalibrationError(f"--feedback: nothing was kept in {place} yet")
-        options, now = options_of(Settings()), time.time()
-        taken = refits.take(db, options, last["model"], last["fingerprint"], since, "command", now)
-    engine.dispose()
+
+        taken = refits.take(db, options_of(Settings()), model, fingerprint, since, "command", time.time())
     return asdict(taken)

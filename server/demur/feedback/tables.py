@@ -48,6 +48,7 @@ answers = Table(
     Column("risk_threshold", Float, nullable=False),
     Column("decision", String(16), nullable=False),
     Column("reason", String(64), nullable=True),
+    Column("max_error", Float, nullable=True),
     Column("confidence", Float, nullable=True),
     Column("confidence_source", String(64), nullable=False),
     Column("calibrator", String(64), nullable=True),
@@ -71,7 +72,8 @@ answers = Table(
     Column("answer", Text, nullable=True),
     Column("text", Text, nullable=True),
 )
-"""One row an answer. `problem` is the same for the same question. `conditions` are what it was drawn under,
+"""One row an answer. `problem` is the same for the same question. `max_error` is the certified error rate that it was
+decided under, where the caller asked for one. `conditions` are what it was drawn under,
 `claims` [[text or null, confidence], ...].
 `state` is open, graded or skipped (for good), in the queue it was drawn into; `correct` is the verdict there, as last
 corrected. `lease` stays after a verdict, so that whoever gave it can take it back."""
@@ -117,6 +119,20 @@ tested = Table(
     Column("answer_id", String(40), primary_key=True),
 )
 """Audits whose first verdict a drift test has had."""
+
+shadows = Table(
+    "shadows",
+    metadata,
+    Column("answer_id", ForeignKey("answers.id", ondelete="CASCADE"), primary_key=True),
+    Column("calibrator", String(64), primary_key=True),
+    Column("claim", Integer, primary_key=True, autoincrement=False),
+    Column("served", String(64), nullable=False),
+    Column("confidence", Float, nullable=True),
+    Column("old", Boolean, nullable=False),
+    Column("new", Boolean, nullable=False),
+)
+"""What another calibrator says of an answer or, from 0, of a claim of it: whether the served one gave it (`old`) and
+whether that one would have (`new`)."""
 
 refits = Table(
     "refits",
