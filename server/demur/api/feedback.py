@@ -114,7 +114,7 @@ async def take_refit_rows(asked: RefitRequest, request: Request, context: Shared
     """The graded rows for a new calibrator. Each call counts as a look. Needs the right `calibrate`."""
     feedback = _kept(context)
     _check_right(request, context, "calibrate")
-    taken = await feedback.refit(asked.since, _grader(request, context).name)
+    taken = await feedback.refit(asked.since, _grader(request, context).name, asked.level)
     return RefitReply.model_validate(asdict(taken))
 
 
@@ -141,6 +141,7 @@ def drift_report(test: "Watched") -> DriftReport:
         audits=test.count,
         wrong=test.wrong,
         e_value=test.e_value,
+        processes=dict(test.processes),
         alarm_at=1 / test.alpha,
         drifted_since=None if test.alarm_at is None else int(test.alarm_at),
     )
@@ -214,6 +215,7 @@ def _item(row: dict[str, Any]) -> QueueItem:
         answer=row["answer"],
         text=row["text"] or "",
         claims=[QueueClaim(text=text or "", confidence=confidence) for text, confidence in row["claims"]],
+        granularity="claims" if row["conditions"].get("granularity") == "claims" else "response",
         gold=row["gold"],
         decision=row["decision"],
         created=int(row["created"]),

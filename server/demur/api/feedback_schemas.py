@@ -90,6 +90,7 @@ class QueueItem(BaseModel):
     answer: str | None
     text: str
     claims: list[QueueClaim]
+    granularity: Literal["response", "claims"] = Field(description="claims: each of them was decided on by itself.")
     gold: str | None
     decision: Literal["answer", "abstain"]
     created: int
@@ -121,7 +122,10 @@ class DriftReport(BaseModel):
     threshold: float
     audits: int
     wrong: int
-    e_value: float
+    e_value: float = Field(description="The mean of `processes`; the alarm rings when it reaches `alarm_at`.")
+    processes: dict[str, float] = Field(
+        description="Evidence against the promise, and under a calibrator that its probabilities are too high."
+    )
     alarm_at: float
     drifted_since: int | None = Field(description="When the alarm began, in seconds since 1970; null for no drift.")
 
@@ -177,6 +181,9 @@ class FeedbackSummary(BaseModel):
 
 
 class RefitRequest(BoundedModel):
+    level: Literal["response", "claims"] = Field(
+        default="response", description="Whole answers, or the claims of answers that were decided on by claim."
+    )
     since: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
         default=0.0, description="Seconds since 1970; older answers are left out."
     )
@@ -185,6 +192,7 @@ class RefitRequest(BoundedModel):
 class RefitRowReply(BaseModel):
     problem: str
     answer_id: str
+    claim: int | None
     correct: bool
     signals: dict[str, float | None]
     queue: Literal["audit", "learn"]
@@ -195,13 +203,15 @@ class RefitReply(BaseModel):
     """Graded rows for `demur calibrate`, without any text. `look` counts the looks at unfinished plans, from 1."""
 
     object: Literal["feedback.refit"] = "feedback.refit"
+    level: Literal["response", "claims"]
     model: str
     fingerprint: str
     conditions: dict[str, Any]
     look: int
     planned: int
-    audits: int
+    audits: int = Field(description="Audited answers; each has a row, or one for each of its claims.")
     left_out: int
+    unjudged: int = Field(description="Claims of audits that nobody judged, which count as wrong.")
     rows: list[RefitRowReply]
 
 

@@ -89,7 +89,9 @@ def calibrate(
             " delta is divided by 2^K.",
         ),
     ] = 0,
-    level: Annotated[Level | None, typer.Option(help="Which rows, where a file or run holds both kinds.")] = None,
+    level: Annotated[
+        Level | None, typer.Option(help="Which rows, where both kinds are there: whole answers or claims.")
+    ] = None,
     questions: Annotated[
         str | None,
         typer.Option(
@@ -129,7 +131,9 @@ def calibrate(
             raise typer.BadParameter("give graded rows, a run, --ask or --feedback: one of them", param_hint="ROWS|RUN")
         typer.echo(f"reading {graded or feedback}", err=True)
         if feedback is not None:
-            source, look = from_feedback(feedback, since, look, split=certify == "split" and raw is None)
+            source, look = from_feedback(
+                feedback, since, look, split=certify == "split" and raw is None, level=level or "response"
+            )
         else:
             source = read_source(graded or Path(), level)
         typer.echo(f"fitting and judging maps on {len(source.rows.rows):,} rows", err=True)
@@ -144,11 +148,13 @@ def calibrate(
     typer.echo(f"wrote {out} and {page}", err=True)
 
 
-def from_feedback(place: str, since: datetime | None, look: int, *, split: bool) -> "tuple[Source, int]":
+def from_feedback(
+    place: str, since: datetime | None, look: int, *, split: bool, level: Level = "response"
+) -> "tuple[Source, int]":
     """Graded rows of a server or its database, and which look at them this is."""
     from demur.feedback.refitting import read_refit, source_of, told
 
-    refit = read_refit(place, 0.0 if since is None else since.replace(tzinfo=UTC).timestamp())
+    refit = read_refit(place, 0.0 if since is None else since.replace(tzinfo=UTC).timestamp(), level)
     typer.echo(told(refit), err=True)
     return source_of(refit, split=split), max(look, refit["look"])
 

@@ -1,6 +1,6 @@
 """Verdicts: given, corrected, taken back. Every one is kept; the last of a grader about one thing holds."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -15,6 +15,10 @@ from demur.feedback.watching import add
 
 Verdict = Literal["right", "wrong", "undone", "skipped", "later", "release"]
 Source = Literal["audit", "learn", "volunteered", "gold"]
+QUEUES = ("audit", "learn")
+"""Sources that verdicts have which came with a lease."""
+MOST_AT_ONCE = 500
+"""Answers that one query asks for."""
 MOST_GRADES = 200
 """Of one answer, corrections included: nobody needs more, and a loop would fill the disk."""
 
@@ -71,8 +75,11 @@ def give(db: Connection, given: Given, grader: Grader, options: FeedbackOptions,
             raise BadGrade("there is no verdict of this key to take back", "correct")
         _write(db, given, grader, source, now)
     alarm = False
-    if source in ("audit", "learn") and given.claim is None and given.sample is None:
-        alarm = _settle(db, answer, given, options, now)
+    if source in ("audit", "learn") and given.sample is None:
+        if given.claim is None:
+            _settle(db, answer, given, options, now)
+        if given.verdict in ("right", "wrong", "skipped"):
+            alarm = add(db, answer, given.claim, given.verdict != "right", options, now)
     return _kept(given, source, now, alarm=alarm)
 
 
@@ -144,10 +151,10 @@ def _write(db: Connection, given: Given, grader: Grader, source: Source, now: fl
         db.execute(update(answers).where(answers.c.id == given.answer_id).values(gold=given.gold))
 
 
-def _settle(db: Connection, answer: Mapping[str, Any], given: Given, options: FeedbackOptions, now: float) -> bool:
-    """What a verdict does to the item in its queue; whether an alarm began."""
+def _settle(db: Connection, answer: Mapping[str, Any], given: Given, options: FeedbackOptions, now: float) -> None:
+    """What a verdict does to the item in its queue."""
     if given.verdict in ("later", "release") and answer["state"] != "open":
-        return False
+        return
     free = {"lease": None, "leased_by": None, "leased_until": None}
     changes: dict[Verdict, dict[str, Any]] = {
         "right": {"state": "graded", "correct": True},
@@ -158,9 +165,6 @@ def _settle(db: Connection, answer: Mapping[str, Any], given: Given, options: Fe
         "release": free,
     }
     db.execute(update(answers).where(answers.c.id == given.answer_id).values(**changes[given.verdict]))
-    if given.verdict not in ("right", "wrong", "skipped"):
-        return False
-    return add(db, answer, given.verdict != "right", options, now)
 
 
 def _kept(given: Given, source: Source, at: float, *, repeated: bool = False, alarm: bool = False) -> Kept:
@@ -174,6 +178,23 @@ def _kept(given: Given, source: Source, at: float, *, repeated: bool = False, al
         repeated=repeated,
         alarm=alarm,
     )
+
+
+def claims_held(db: Connection, answer_ids: Sequence[str]) -> dict[tuple[str, int], bool]:
+    """The verdicts on claims that hold, of those that came through the queues: (answer, claim) -> right. What was
+    skipped for good counts as wrong."""
+    held: dict[tuple[str, int], bool] = {}
+    for start in range(0, len(answer_ids), MOST_AT_ONCE):
+        some = answer_ids[start : start + MOST_AT_ONCE]
+        about_claims = grades.c.claim.is_not(None), grades.c.sample.is_(None), grades.c.source.in_(QUEUES)
+        found = select(grades).where(grades.c.answer_id.in_(some), *about_claims).order_by(grades.c.id)
+        for row in db.execute(found).mappings():
+            about = row["answer_id"], row["claim"]
+            if row["verdict"] == "undone":
+                held.pop(about, None)
+            else:
+                held[about] = row["verdict"] == "right"
+    return held
 
 
 def history(db: Connection, answer_id: str) -> list[dict[str, Any]]:

@@ -34,4 +34,5 @@ def options_of(settings: Settings) -> FeedbackOptions:
         threshold=threshold,
         max_error=settings.drift_max_error or min(0.99, max(0.01, 1 - threshold)),
         alpha=settings.drift_alpha,
+        slack=settings.drift_slack,
     )

@@ -13,7 +13,8 @@ class FeedbackOptions:
 
     `planned` is how many audits are to be graded before thresholds are certified on them. `max_error` and `threshold`
     are what drift is tested against: at most that share of the answers at least that sure may be wrong. An alarm rings
-    falsely with probability at most `alpha`. `lease` is in seconds, `most_waiting` counts answers not yet written.
+    falsely with probability at most `alpha`; a calibrated confidence may be too high by `slack` on the whole. `lease`
+    is in seconds, `most_waiting` counts answers not yet written.
     """
 
     audit_share: float = 0.05
@@ -24,5 +25,6 @@ class FeedbackOptions:
     threshold: float = 0.5
     max_error: float = 0.5
     alpha: float = 0.05
+    slack: float = 0.05
     lease: float = 600.0
     most_waiting: int = 4096

@@ -15,20 +15,21 @@ from demur.calibration.matching import OWN
 from demur.calibration.rows import FEWEST_ROWS, SignalRow, SignalRows, check_enough
 from demur.calibration.run import Source
 from demur.core.calibration.signals import SIGNALS
+from demur.evaluation.rows import Level
 from demur.feedback.remote import ask_server, at_database, is_server
 
 Refit = Mapping[str, Any]
 """A `refits.Refit` as JSON, with its rows."""
 
 
-def read_refit(place: str, since: float) -> Refit:
+def read_refit(place: str, since: float, level: Level = "response") -> Refit:
     """The graded rows of a server (http:// or https://, the key in DEMUR_API_KEY) or of a database.
 
     Raises CalibrationError.
     """
     if is_server(place):
-        return ask_server(place, "POST", "/v1/feedback/refits", {"since": since})
-    return _from_database(place, since)
+        return ask_server(place, "POST", "/v1/feedback/refits", {"since": since, "level": level})
+    return _from_database(place, since, level)
 
 
 def source_of(refit: Refit, *, split: bool) -> Source:
@@ -39,7 +40,8 @@ def source_of(refit: Refit, *, split: bool) -> Source:
     audits = [_row(row) for row in refit["rows"] if row["queue"] == "audit"]
     certified_on = {row.problem for row in audits}
     others = [_row(row) for row in refit["rows"] if row["queue"] == "learn" and row["problem"] not in certified_on]
-    check_enough(_rows(audits), "the audits")
+    level = refit["level"]
+    check_enough(_rows(audits, level), "the audits" if level == "response" else "the claims of the audits")
     fits = split and _teaches(others)
     rows = [*others, *audits] if fits else audits
     conditions = refit["conditions"]
@@ -47,13 +49,17 @@ def source_of(refit: Refit, *, split: bool) -> Source:
     sampling = {name: value for name, value in conditions.items() if name not in OWN}
     fitting = np.arange(len(rows)) < len(others) if fits else None
     model = {"name": refit["model"], "fingerprint": refit["fingerprint"]}
-    return Source(_rows(rows), model, {**own, "sampling": sampling}, fitting)
+    return Source(_rows(rows, level), model, {**own, "sampling": sampling}, fitting)
 
 
 def told(refit: Refit) -> str:
     """How many rows there are, and which look at them this is."""
-    learned = len(refit["rows"]) - refit["audits"]
+    learned = len({row["answer_id"] for row in refit["rows"] if row["queue"] == "learn"})
     text = f"{refit['audits']} audits and {learned} answers to learn from"
+    if refit["level"] == "claims":
+        text += f", {len(refit['rows'])} claims in all"
+    if refit["unjudged"]:
+        text += f"; {refit['unjudged']} claims of audits have no verdict and count as wrong: grade every step"
     if refit["left_out"]:
         text += f"; {refit['left_out']} others were asked for differently and are left out"
     if refit["look"]:
@@ -69,17 +75,17 @@ def _teaches(rows: list[SignalRow]) -> bool:
     return len(rows) >= FEWEST_ROWS and 0 < right < len(rows)
 
 
-def _rows(rows: list[SignalRow]) -> SignalRows:
+def _rows(rows: list[SignalRow], level: Level) -> SignalRows:
     used = {name for row in rows for name, value in row.signals.items() if value is not None}
     order = [name for name in SIGNALS if name in used]
-    return SignalRows(tuple(rows), (*order, *sorted(used.difference(order))), "response")
+    return SignalRows(tuple(rows), (*order, *sorted(used.difference(order))), level)
 
 
 def _row(row: Mapping[str, Any]) -> SignalRow:
     return SignalRow(
         problem=row["problem"],
         sample=0,
-        claim=None,
+        claim=row["claim"],
         correct=row["correct"],
         signals=row["signals"],
         group=None,
@@ -89,11 +95,11 @@ def _row(row: Mapping[str, Any]) -> SignalRow:
     )
 
 
-def _from_database(place: str, since: float) -> Refit:
+def _from_database(place: str, since: float, level: Level) -> Refit:
     with at_database(place) as (db, model, fingerprint):
         from demur.feedback import refits
         from demur.feedback.opening import options_of
         from demur.settings import Settings
 
-        taken = refits.take(db, options_of(Settings()), model, fingerprint, since, "command", time.time())
+        taken = refits.take(db, options_of(Settings()), model, fingerprint, since, "command", time.time(), level)
     return asdict(taken)

@@ -15,6 +15,7 @@ from demur.answering import Final
 from demur.answering.conditions import conditions_of
 from demur.answering.resolve import ResolvedRequest
 from demur.calibration.store import CalibratorStore
+from demur.evaluation.rows import Level
 from demur.feedback import answers, grades, leases, refits, shadows, summary
 from demur.feedback.database import reading
 from demur.feedback.errors import FeedbackError, UnknownAnswer
@@ -124,11 +125,10 @@ class Feedback:
         await asyncio.to_thread(self.flush)
         await self._changing(lambda db: answers.remove(db, answer_id))
 
-    async def refit(self, since: float, by: str) -> refits.Refit:
+    async def refit(self, since: float, by: str, level: Level = "response") -> refits.Refit:
         """The graded rows for a new calibrator; that somebody looked is kept."""
-        return await self._changing(
-            lambda db: refits.take(db, self.options, self._model, self._fingerprint, since, by, self._clock())
-        )
+        model = self._model, self._fingerprint
+        return await self._changing(lambda db: refits.take(db, self.options, *model, since, by, self._clock(), level))
 
     def close(self) -> None:
         """Write what waits, and close the database."""

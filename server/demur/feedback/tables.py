@@ -13,7 +13,10 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    false,
 )
+
+from demur.core.calibration.drift import PRIOR
 
 metadata = MetaData(
     naming_convention={
@@ -54,6 +57,8 @@ answers = Table(
     Column("calibrator", String(64), nullable=True),
     Column("promise_error", Float, nullable=False),
     Column("promise_threshold", Float, nullable=False),
+    Column("drift_claim", Integer, nullable=True),
+    Column("drift_confidence", Float, nullable=True),
     Column("signals", JSON, nullable=False),
     Column("conditions", JSON, nullable=False),
     Column("samples", Integer, nullable=False),
@@ -73,7 +78,8 @@ answers = Table(
     Column("text", Text, nullable=True),
 )
 """One row an answer. `problem` is the same for the same question. `max_error` is the certified error rate that it was
-decided under, where the caller asked for one. `conditions` are what it was drawn under,
+decided under, where the caller asked for one. Where claims are decided on, drift looks at one of them, `drift_claim`,
+which states `drift_confidence`. `conditions` are what it was drawn under,
 `claims` [[text or null, confidence], ...].
 `state` is open, graded or skipped (for good), in the queue it was drawn into; `correct` is the verdict there, as last
 corrected. `lease` stays after a verdict, so that whoever gave it can take it back."""
@@ -106,12 +112,18 @@ drift = Table(
     Column("wealth", Float, nullable=False),
     Column("weight", Float, nullable=False),
     Column("errors", Float, nullable=False),
+    Column("calibrated", Boolean, nullable=False, server_default=false()),
+    Column("stated", Integer, nullable=False, server_default="0"),
+    Column("stated_wealth", Float, nullable=False, server_default="0"),
+    Column("stated_weight", Float, nullable=False, server_default=str(PRIOR)),
+    Column("stated_excess", Float, nullable=False, server_default="0"),
     Column("peak", Float, nullable=False),
     Column("alpha", Float, nullable=False),
     Column("alarm_at", Float, nullable=True),
     Column("updated", Float, nullable=False),
 )
-"""The state of each drift test: all there is of it, so that neither deletions nor corrections rewrite the past."""
+"""The state of each drift test: all there is of it, so that neither deletions nor corrections rewrite the past. Where
+the probabilities are those of a calibrator, `calibrated`, they are tested as well, by the process from `stated` on."""
 
 tested = Table(
     "tested",
@@ -145,5 +157,6 @@ refits = Table(
     Column("audits", Integer, nullable=False),
     Column("learned", Integer, nullable=False),
     Column("look", Integer, nullable=False),
+    Column("level", String(8), nullable=False, server_default="response"),
 )
 """Every time somebody took the graded rows to make a calibrator of them."""

@@ -54,18 +54,22 @@ def read_key() -> str:
 
 
 class Loop:
-    """Takes an item, shows it, sends what is pressed, until the queue is empty or somebody quits."""
+    """Takes an item, shows it, sends what is pressed, until the queue is empty or somebody quits.
+
+    Where claims were decided on, each of them comes first, and the answer itself last.
+    """
 
     def __init__(self, server: Any, queue: str, show: Any) -> None:
         self._server, self._queue, self._show = server, queue, show
-        self._done: list[dict[str, Any]] = []
+        self._done: list[tuple[dict[str, Any], int | None]] = []
+        self._claim: int | None = None
         self._graded = 0
 
     def run(self) -> int:
         """How many were graded."""
-        item, progress = self._server.take(self._queue)
+        item, progress = self._take()
         while item is not None:
-            self._show(item, progress, HELP)
+            self._show(item, progress, HELP, self._claim)
             key = read_key()
             if key == "q":
                 self._server.send(item, {"skip": "release"})
@@ -73,23 +77,38 @@ class Loop:
             if key == "u":
                 item = self._undo(item)
             elif key in KEYS:
-                self._server.send(item, KEYS[key])
-                self._remember(item, KEYS[key])
-                item, progress = self._server.take(self._queue)
+                self._say(item, KEYS[key])
+                if self._claim is None:
+                    item, progress = self._take()
+                else:
+                    self._claim = next(iter(range(self._claim + 1, len(item["claims"]))), None)
         typer.echo("nothing is left to grade")
         return self._graded
 
-    def _remember(self, item: dict[str, Any], said: dict[str, Any]) -> None:
+    def _take(self) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+        item, progress = self._server.take(self._queue)
+        by_claim = item is not None and item["granularity"] == "claims" and item["claims"]
+        self._claim = 0 if by_claim else None
+        return item, progress
+
+    def _say(self, item: dict[str, Any], said: dict[str, Any]) -> None:
+        """About the claim that is shown, or the answer; "later" is always about the whole item."""
+        if said == {"skip": "later"}:
+            self._claim = None
+        self._server.send(item, said if self._claim is None else said | {"claim": self._claim})
         if "correct" in said:
-            self._graded += 1
-            self._done.append(item)
+            self._graded += self._claim is None
+            self._done.append((item, self._claim))
 
     def _undo(self, item: dict[str, Any]) -> dict[str, Any]:
-        """The last graded one comes back; the one on the screen goes back to the queue."""
+        """The last verdict is taken back. It may have been on another item, which comes back; the one on the screen
+        goes back to the queue then."""
         if not self._done:
             return item
-        last = self._done.pop()
-        self._server.send(last, {"correct": None})
-        self._server.send(item, {"skip": "release"})
-        self._graded -= 1
+        last, claim = self._done.pop()
+        self._server.send(last, {"correct": None} if claim is None else {"correct": None, "claim": claim})
+        if last["answer_id"] != item["answer_id"]:
+            self._server.send(item, {"skip": "release"})
+        self._graded -= claim is None
+        self._claim = claim
         return last
