@@ -103,6 +103,7 @@ async def summarize_feedback(request: Request, context: Shared) -> FeedbackSumma
         learn=Progress(planned=None, **found.learn),
         volunteered=found.volunteered,
         gold=found.gold,
+        judge=found.judge,
         drift=[drift_report(each) for each in found.drift],
         graders=graders,
         shadows=None if found.shadows is None else [ShadowReport.model_validate(asdict(one)) for one in found.shadows],
@@ -177,6 +178,7 @@ def _given(asked: FeedbackRequest) -> "Given":
         sample=asked.sample,
         lease=asked.lease,
         gold=asked.gold,
+        judge=asked.judge,
     )
 
 

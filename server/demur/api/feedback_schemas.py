@@ -38,6 +38,10 @@ class FeedbackRequest(BoundedModel):
         default=None, description="The known answer: whether the given one means the same is decided here."
     )
 
+    judge: bool = Field(
+        default=False, description="A model gave the verdict, for an item from the queue. Audits take none by default."
+    )
+
     @model_validator(mode="after")
     def _one_of(self) -> "FeedbackRequest":
         given = [name for name in ("correct", "skip", "gold") if name in self.model_fields_set]
@@ -56,7 +60,7 @@ class FeedbackReply(BaseModel):
     claim: int | None
     sample: int | None
     verdict: Literal["right", "wrong", "undone", "skipped", "later", "release"]
-    source: Literal["audit", "learn", "volunteered", "gold"]
+    source: Literal["audit", "learn", "volunteered", "gold", "judge"]
     at: int = Field(description="When it was given, in seconds since 1970.")
     repeated: bool = Field(description="It was there already.")
 
@@ -175,6 +179,7 @@ class FeedbackSummary(BaseModel):
     learn: Progress
     volunteered: int
     gold: int
+    judge: int = Field(description="Verdicts of judge models.")
     drift: list[DriftReport]
     graders: list[GraderReport] | None = Field(description="For keys that may calibrate.")
     shadows: list[ShadowReport] | None = Field(default=None, description="For keys that may calibrate.")
@@ -197,6 +202,7 @@ class RefitRowReply(BaseModel):
     signals: dict[str, float | None]
     queue: Literal["audit", "learn"]
     weight: float
+    judged: bool = Field(description="A model gave the verdict.")
 
 
 class RefitReply(BaseModel):

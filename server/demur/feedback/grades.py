@@ -14,9 +14,9 @@ from demur.feedback.tables import answers, grades
 from demur.feedback.watching import add
 
 Verdict = Literal["right", "wrong", "undone", "skipped", "later", "release"]
-Source = Literal["audit", "learn", "volunteered", "gold"]
-QUEUES = ("audit", "learn")
-"""Sources that verdicts have which came with a lease."""
+Source = Literal["audit", "learn", "volunteered", "gold", "judge"]
+QUEUES = ("audit", "learn", "judge")
+"""Sources that verdicts have which came with a lease: a person's are those of the queue, a judge's are marked."""
 MOST_AT_ONCE = 500
 """Answers that one query asks for."""
 MOST_GRADES = 200
@@ -28,7 +28,8 @@ class Given:
     """One verdict as it comes: about an answer, one of its claims (from 0) or one of its samples.
 
     `lease` shows that the item was taken from a queue. `skipped` is for good, `later` puts the item behind the others
-    and `release` gives it back. `gold` marks a verdict that was made by comparing with a known answer.
+    and `release` gives it back. `gold` marks a verdict that was made by comparing with a known answer, `judge` one that
+    a model gave.
     """
 
     answer_id: str
@@ -37,6 +38,7 @@ class Given:
     sample: int | None = None
     lease: str | None = None
     gold: str | None = None
+    judge: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +67,7 @@ def give(db: Connection, given: Given, grader: Grader, options: FeedbackOptions,
     """Keep a verdict. Raises UnknownAnswer, LeaseLost or BadGrade, and then nothing has changed."""
     answer = kept.read(db, given.answer_id, change=True)
     _check(answer, given, grader)
+    _check_judge(answer, given, options)
     given = _compared(answer, given)
     source = _source(db, answer, given, grader)
     last = _last(db, given, grader, source)
@@ -75,7 +78,7 @@ def give(db: Connection, given: Given, grader: Grader, options: FeedbackOptions,
             raise BadGrade("there is no verdict of this key to take back", "correct")
         _write(db, given, grader, source, now)
     alarm = False
-    if source in ("audit", "learn") and given.sample is None:
+    if source in QUEUES and given.sample is None:
         if given.claim is None:
             _settle(db, answer, given, options, now)
         if given.verdict in ("right", "wrong", "skipped"):
@@ -100,6 +103,16 @@ def _check(answer: Mapping[str, Any], given: Given, grader: Grader) -> None:
         raise LeaseLost("this key has not the right to grade", "lease")
 
 
+def _check_judge(answer: Mapping[str, Any], given: Given, options: FeedbackOptions) -> None:
+    """A judge's verdicts never certify anything, or ring, unless the operator says so."""
+    if not given.judge:
+        return
+    if given.lease is None or given.gold is not None:
+        raise BadGrade("a judge grades what it took from a queue; send its lease, and no gold", "judge")
+    if answer["queue"] == "audit" and not options.judge_audits:
+        raise BadGrade("audits are for people; DEMUR_JUDGE_AUDITS=true has a judge grade them in their place", "judge")
+
+
 def _compared(answer: Mapping[str, Any], given: Given) -> Given:
     """With a known answer the verdict is whether the kept one means the same."""
     if given.gold is None:
@@ -113,6 +126,8 @@ def _compared(answer: Mapping[str, Any], given: Given) -> Given:
 
 def _source(db: Connection, answer: Mapping[str, Any], given: Given, grader: Grader) -> Source:
     """The queue, where the item was taken from it, and where its grader corrects the verdict; else volunteered."""
+    if given.judge:
+        return "judge"
     if given.gold is not None and given.lease is None:
         return "gold"
     if answer["queue"] is None:
@@ -157,8 +172,8 @@ def _settle(db: Connection, answer: Mapping[str, Any], given: Given, options: Fe
         return
     free = {"lease": None, "leased_by": None, "leased_until": None}
     changes: dict[Verdict, dict[str, Any]] = {
-        "right": {"state": "graded", "correct": True},
-        "wrong": {"state": "graded", "correct": False},
+        "right": {"state": "graded", "correct": True, "judged": given.judge},
+        "wrong": {"state": "graded", "correct": False, "judged": given.judge},
         "skipped": {"state": "skipped", "correct": None},
         "undone": {"state": "open", "correct": None, "leased_until": now + options.lease},
         "later": {"skips": answer["skips"] + 1, **free},

@@ -17,7 +17,7 @@ from demur.feedback.tables import answers, epochs, refits
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefitRow:
     """One graded answer or claim. `weight` is 1 / the chance that the answer had of being drawn, over that of an audit
-    for audits."""
+    for audits. `judged`: a model gave the verdict on the answer."""
 
     problem: str
     answer_id: str
@@ -26,6 +26,7 @@ class RefitRow:
     signals: Mapping[str, float | None]
     queue: str
     weight: float
+    judged: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,4 +137,5 @@ def _row(row: Mapping[str, Any], claim: int | None, right: bool, signals: Mappin
         signals=signals,
         queue=row["queue"],
         weight=1.0 if row["queue"] == "audit" else 1 / row["probability"],
+        judged=bool(row["judged"]),
     )

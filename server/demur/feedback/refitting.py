@@ -18,6 +18,7 @@ from demur.core.calibration.signals import SIGNALS
 from demur.evaluation.rows import Level
 from demur.feedback.remote import ask_server, at_database, is_server
 
+QUEUES = {"audit": "the audits", "learn": "those to learn from"}
 Refit = Mapping[str, Any]
 """A `refits.Refit` as JSON, with its rows."""
 
@@ -60,6 +61,7 @@ def told(refit: Refit) -> str:
         text += f", {len(refit['rows'])} claims in all"
     if refit["unjudged"]:
         text += f"; {refit['unjudged']} claims of audits have no verdict and count as wrong: grade every step"
+    text += _judged(refit)
     if refit["left_out"]:
         text += f"; {refit['left_out']} others were asked for differently and are left out"
     if refit["look"]:
@@ -68,6 +70,15 @@ def told(refit: Refit) -> str:
             f" delta / 2^{refit['look']}"
         )
     return text
+
+
+def _judged(refit: Refit) -> str:
+    """Whose verdicts these are, where they are not people's."""
+    counts = {
+        queue: len({r["answer_id"] for r in refit["rows"] if r["judged"] and r["queue"] == queue}) for queue in QUEUES
+    }
+    told = [f"{count} of {words}" for queue, words in QUEUES.items() if (count := counts[queue])]
+    return f"; a judge graded {' and '.join(told)}" if told else ""
 
 
 def _teaches(rows: list[SignalRow]) -> bool:

@@ -120,7 +120,7 @@ def _verdict() -> ColumnElement[str | None]:
         grades.c.answer_id == shadows.c.answer_id,
         grades.c.claim == shadows.c.claim,
         grades.c.sample.is_(None),
-        grades.c.source == "audit",
+        grades.c.source.in_(["audit", "judge"]),
     )
     last = select(grades.c.verdict).where(about_claim).order_by(grades.c.id.desc()).limit(1).scalar_subquery()
     of_claim = case((last == "right", "right"), (last.in_(["wrong", "skipped"]), "wrong"))

@@ -51,6 +51,7 @@ class Summary:
     learn: Mapping[str, int]
     volunteered: int
     gold: int
+    judge: int
     drift: tuple[Watched, ...]
     graders: tuple[Agreement, ...] | None
     shadows: tuple[Compared, ...] | None
@@ -70,6 +71,7 @@ def summarize(db: Connection, options: FeedbackOptions, epoch: int, *, graders: 
         learn=progress(db, "learn"),
         volunteered=by_source.get("volunteered", 0),
         gold=by_source.get("gold", 0),
+        judge=by_source.get("judge", 0),
         drift=tuple(watched(db)),
         graders=tuple(agreements(db)) if graders else None,
         shadows=tuple(comparisons(db)) if graders else None,

@@ -68,6 +68,7 @@ answers = Table(
     Column("rank", Float, nullable=False),
     Column("state", String(8), nullable=False),
     Column("correct", Boolean, nullable=True),
+    Column("judged", Boolean, nullable=False, default=False, server_default=false()),
     Column("skips", Integer, nullable=False, default=0),
     Column("lease", String(40), nullable=True),
     Column("leased_by", String(16), nullable=True),
@@ -82,7 +83,7 @@ decided under, where the caller asked for one. Where claims are decided on, drif
 which states `drift_confidence`. `conditions` are what it was drawn under,
 `claims` [[text or null, confidence], ...].
 `state` is open, graded or skipped (for good), in the queue it was drawn into; `correct` is the verdict there, as last
-corrected. `lease` stays after a verdict, so that whoever gave it can take it back."""
+corrected, `judged` where a model gave it. `lease` stays after a verdict, so that whoever gave it can take it back."""
 
 Index("ix_answers_queue", answers.c.queue, answers.c.state, answers.c.skips, answers.c.rank)
 
@@ -99,7 +100,7 @@ grades = Table(
     Column("at", Float, nullable=False),
 )
 """Every verdict ever given, corrections included: the last one of a grader about one thing holds. `verdict` is right,
-wrong, undone or skipped; `source` is audit, learn, volunteered or gold."""
+wrong, undone or skipped; `source` is audit, learn, volunteered, gold or judge."""
 
 drift = Table(
     "drift",

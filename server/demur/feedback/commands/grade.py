@@ -1,6 +1,9 @@
 """`demur grade`: a queue in the terminal, one answer at a time, with single keys. The server knows how far it went."""
 
+import asyncio
+import os
 import sys
+import time
 from typing import Annotated, Any, Literal
 
 import click
@@ -20,11 +23,23 @@ HELP = "1 right   0 wrong   s later   S cannot be told   u undo   q quit"
 
 def grade(
     queue: Annotated[
-        Literal["audit", "learn"],
-        typer.Option(help="audit: a plain sample, for promises and drift. learn: the least sure, for the map."),
-    ] = "audit",
+        Literal["audit", "learn"] | None,
+        typer.Option(
+            help="audit: a plain sample, for promises and drift. learn: the least sure, for the map. (default: audit,"
+            " and learn for a judge)"
+        ),
+    ] = None,
     base_url: BaseUrl = None,
     api_key: ApiKey = None,
+    judge_model: Annotated[
+        str | None, typer.Option(help="Let this model grade in your place; what it says is marked as a judge's.")
+    ] = None,
+    judge_base_url: Annotated[
+        str | None, typer.Option(help="The OpenAI-compatible host of the judge; its key is in DEMUR_JUDGE_API_KEY.")
+    ] = None,
+    every: Annotated[
+        float | None, typer.Option(min=1, help="With a judge: look again after so many seconds, until you stop it.")
+    ] = None,
 ) -> None:
     """Grade answers one by one. Stop whenever you like: the next run goes on where this one ended.
 
@@ -34,12 +49,38 @@ def grade(
     from demur.feedback.commands.screen import show_item
     from demur.feedback.commands.server import GradingServer, Refused
 
+    if (judge_model is None) != (judge_base_url is None) or (every is not None and judge_model is None):
+        raise typer.BadParameter("--judge-model and --judge-base-url go together", param_hint="--judge-model")
     try:
         with GradingServer(base_url, api_key) as server:
-            graded = Loop(server, queue, show_item).run()
+            if judge_model is None or judge_base_url is None:
+                graded = Loop(server, queue or "audit", show_item).run()
+            else:
+                graded = judged(server, queue or "learn", judge_base_url, judge_model, every)
     except (Refused, ValueError) as error:
         fail(str(error))
     typer.echo(f"{graded} graded")
+
+
+def judged(server: Any, queue: str, base_url: str, model: str, every: float | None) -> int:
+    """How many a judge graded; with `every` it goes on until somebody stops it."""
+    from demur.evaluation.errors import EvaluationError
+    from demur.feedback.commands.judging import JudgeHost, judge_queue
+
+    host, graded = JudgeHost(base_url, model, os.environ.get("DEMUR_JUDGE_API_KEY")), 0
+    try:
+        while True:
+            found = asyncio.run(judge_queue(server, queue, host))
+            graded += found.graded
+            if found.silent:
+                typer.echo(f"the judge gave no verdict on {found.silent}, the last: {found.trouble}", err=True)
+            if every is None:
+                return graded
+            time.sleep(every)
+    except EvaluationError as error:
+        fail(str(error))
+    except KeyboardInterrupt:
+        return graded
 
 
 def read_key() -> str:

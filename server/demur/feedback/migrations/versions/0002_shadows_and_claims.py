@@ -10,6 +10,7 @@ down_revision = "0001"
 def upgrade() -> None:
     with op.batch_alter_table("answers") as answers:
         answers.add_column(sa.Column("max_error", sa.Float))
+        answers.add_column(sa.Column("judged", sa.Boolean, nullable=False, server_default=sa.false()))
         answers.add_column(sa.Column("drift_claim", sa.Integer))
         answers.add_column(sa.Column("drift_confidence", sa.Float))
     with op.batch_alter_table("drift") as drift:
