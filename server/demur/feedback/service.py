@@ -13,9 +13,9 @@ from sqlalchemy.exc import OperationalError
 
 from demur.answering import Final
 from demur.answering.conditions import conditions_of
-from demur.answering.resolve import ResolvedRequest
+from demur.answering.resolved_request import ResolvedRequest
 from demur.calibration.store import CalibratorStore
-from demur.evaluation.rows import Level
+from demur.core.answers import Granularity
 from demur.feedback import answers, grades, leases, refits, shadows, summary
 from demur.feedback.database import reading
 from demur.feedback.errors import FeedbackError, UnknownAnswer
@@ -26,7 +26,7 @@ from demur.feedback.record import Row, row_of
 from demur.feedback.watching import Watched, watched
 from demur.feedback.writer import Writer
 from demur.manifest import Manifest
-from demur.observability import logger
+from demur.observability.logs import logger
 from demur.prompts import Domain
 
 T = TypeVar("T")
@@ -125,7 +125,7 @@ class Feedback:
         await asyncio.to_thread(self.flush)
         await self._changing(lambda db: answers.remove(db, answer_id))
 
-    async def refit(self, since: float, by: str, level: Level = "response") -> refits.Refit:
+    async def refit(self, since: float, by: str, level: Granularity = "response") -> refits.Refit:
         """The graded rows for a new calibrator; that somebody looked is kept."""
         model = self._model, self._fingerprint
         return await self._changing(lambda db: refits.take(db, self.options, *model, since, by, self._clock(), level))
