@@ -183,6 +183,7 @@ def _context(answerer: Answerer, clock: Callable[[], float], feedback: "Feedback
     metrics.engine.watch_keys(lambda: 0.0 if keys is None else keys.age)
     if feedback is not None:
         feedback.measure(metrics.registry)
+        feedback.calibrators = answerer.calibrators
     auth = Authenticator(keys, settings, metrics, clock=clock)
     return Context(answerer, metrics, health, admission, auth, feedback)
 
