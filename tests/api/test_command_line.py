@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 
 import httpx
@@ -16,6 +17,7 @@ import pytest
 import demur
 from demur.api.app import create_app
 from demur.cli import main
+from demur.cli.serve import RecordOptions, ServeOptions
 from demur.engine.base import EngineDead
 from demur.engine.scripted import Script, ScriptedEngine
 from demur.manifest import Manifest
@@ -205,3 +207,8 @@ def test_the_process_ends_when_the_engine_dies(caplog) -> None:
 def test_what_is_no_engine_argument(words) -> None:
     with pytest.raises(BadEngineArgument):
         parse_options(words)
+
+
+def test_every_option_of_serve_is_a_setting():
+    options = {field.name for kind in (ServeOptions, RecordOptions) for field in fields(kind)}
+    assert options <= set(Settings.model_fields)

@@ -83,6 +83,20 @@ def test_a_terminal_loop_grades_skips_undoes_and_goes_on_later(url) -> None:
     assert second.output.endswith("nothing is left to grade\n1 graded\n")
 
 
+def test_steps_come_before_the_answer_where_they_were_decided_on(keep) -> None:
+    steps = [f'<Confidence value=0.9 text="a sum">Row {i}.</Confidence>' for i in range(2)]
+    server = keep("\n".join(["Solution:", *steps, "Answer: 70"]))
+    asked = [server.ask(contract="claims", granularity="claims")["id"] for _ in range(2)]
+    with serving(server.app) as address:
+        done = demur("grade", "--base-url", address, input="1\nS\nu\n0\n1\n1\ns\nq\n")
+    assert done.exit_code == 0, done.output
+    assert "> step 2: Row 1." in done.output
+    assert done.output.endswith("1 graded\n")
+    rows = server.call("POST", "/v1/feedback/refits", json={"level": "claims"}).json()["rows"]
+    assert {each["answer_id"] for each in rows} < set(asked)
+    assert [(each["claim"], each["correct"]) for each in rows] == [(0, False), (1, True)]
+
+
 def test_what_stands_in_the_way_is_one_line() -> None:
     gone = demur("grade", "--base-url", "http://127.0.0.1:9")
     assert gone.exit_code == 1

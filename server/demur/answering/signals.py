@@ -15,7 +15,7 @@ from demur.answering.confidence import (
 )
 from demur.answering.confidence.plan import Wanted
 from demur.answering.outcome import Candidate
-from demur.answering.resolve import ResolvedRequest
+from demur.answering.resolved_request import ResolvedRequest
 from demur.answering.sampler import SampleBatch
 from demur.engine.base import EngineError
 
