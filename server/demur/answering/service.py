@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from demur import prompts
 from demur.answering.active import ActiveRequest
-from demur.answering.answer_keys import AnswerKeys
+from demur.answering.answer_equivalence import AnswerEquivalence
 from demur.answering.calibration import with_calibrator
 from demur.answering.collector import (
     SampleCollector,
@@ -79,7 +79,7 @@ class Answerer:
         self.manifest = manifest
         self.settings = settings
         self.fingerprint = fingerprint or of_name(manifest.name, manifest)
-        self.keys = AnswerKeys(grader)
+        self.equivalence = AnswerEquivalence(grader)
         self._services = ScoringServices(engine, manifest, critic, calibrators or CalibratorStore())
         self._signals = SignalScores(self._services)
         self._clock = clock
@@ -128,7 +128,7 @@ class Answerer:
         """
         request = active.request
         batch = await active.deadline.bound(self._prepare(active, answer_id, first_sample))
-        with self.keys.opened(active.caller, active) as key_of:
+        with self.equivalence.opened(active.caller, active) as key_of:
             collector = collector_for(request, key_of)
             async with aclosing(self._collect(active, batch, collector)) as events:
                 async for event in events:
@@ -228,6 +228,7 @@ class Throttle:
         self._next = 0.0
 
     def due(self) -> bool:
+        """Whether it may happen now; if so, the interval begins anew."""
         now = asyncio.get_running_loop().time()
         if now < self._next:
             return False
