@@ -116,6 +116,11 @@ class Metrics:
             ["by"],
             registry=registry,
         )
+        self.tokens_past_decision = Counter(
+            "demur_tokens_past_decision",
+            "Tokens generated in vain, between the one that made an abstention certain and the stop, at most.",
+            registry=registry,
+        )
 
     def watch_engine(self, running: Callable[[], float]) -> None:
         """Expose how many samples the engine is working on."""
@@ -178,6 +183,7 @@ class Metrics:
         self.tokens.labels("completion").inc(answer.usage.completion_tokens or 0)
         if final.tokens_saved_upper_bound:
             self.tokens_saved.labels("vote" if answer.samples else "abstention").inc(final.tokens_saved_upper_bound)
+        self.tokens_past_decision.inc(final.tokens_past_decision)
 
 
 class JsonFormatter(logging.Formatter):
