@@ -36,7 +36,7 @@ from demur.feedback.tables import answers, grades
 from demur.feedback.writer import GATHERING
 from demur.keys import make_key
 from demur.manifest import Manifest
-from demur.observability import configure_logging
+from demur.observability.logs import configure_logging
 from demur.serving.server import bind, keeping, serve_app
 from demur.settings import Settings
 

@@ -16,7 +16,7 @@ from ray.serve import Application
 from ray.serve.config import AutoscalingContext
 
 from demur.engine.base import EngineRestarting
-from demur.observability import configure_logging
+from demur.observability.logs import configure_logging
 from demur.serving.server import check_exposure, open_app
 from demur.settings import Settings
 

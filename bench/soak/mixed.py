@@ -34,7 +34,7 @@ from demur.engine.scripted import Script, ScriptedEngine
 from demur.grading import Grader
 from demur.keys import Key, KeyFile, make_key
 from demur.manifest import Manifest
-from demur.observability import configure_logging
+from demur.observability.logs import configure_logging
 from demur.serving.engines import ENGINES
 from demur.serving.server import bind, serve_app
 from demur.serving.standard_error import never_waited_for

@@ -24,7 +24,7 @@ from demur.engine.demo import unwrap
 from demur.engine.scripted import Script, ScriptedEngine
 from demur.grading import Grader
 from demur.manifest import Manifest
-from demur.observability import configure_logging
+from demur.observability.logs import configure_logging
 from demur.serving.server import bind, serve_app
 from demur.settings import Settings
 

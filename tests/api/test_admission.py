@@ -11,7 +11,7 @@ from demur.answering.errors import DeadlineExceeded
 from demur.api.admission import Admission, Cost
 from demur.api.errors import ApiError
 from demur.engine.scripted import Gate, Script, ScriptedEngine
-from demur.observability import Metrics
+from demur.observability.metrics import Metrics
 
 RESPONSE = "Two and two.\nAnswer: 4\nConfidence: 0.9"
 WIDE = 10**9

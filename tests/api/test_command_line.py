@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 
 import httpx
@@ -16,6 +17,7 @@ import pytest
 import demur
 from demur.api.app import create_app
 from demur.cli import main
+from demur.cli.serve import RecordOptions, ServeOptions
 from demur.engine.base import EngineDead
 from demur.engine.scripted import Script, ScriptedEngine
 from demur.manifest import Manifest
@@ -77,6 +79,23 @@ def test_help_and_version_load_nothing_heavy() -> None:
         loaded = set(done.stdout.splitlines()[-1].split())
         assert "demur.cli" in loaded
         assert not loaded & {"torch", "vllm", "fastapi", "httpx", "numpy", "uvicorn", "demur.serving", "demur.api"}
+
+
+@pytest.mark.parametrize(
+    "arguments", [["parse", "out.txt"], ["metrics", "rows.csv"], ["ask", "q", "--url", "http://127.0.0.1:9"]]
+)
+def test_what_needs_no_server_loads_none(arguments, tmp_path) -> None:
+    (tmp_path / "out.txt").write_text("Answer: 4\nConfidence: 0.9")
+    (tmp_path / "rows.csv").write_text("confidence,correct\n0.9,1\n0.4,0\n")
+    script = "import atexit, sys; atexit.register(lambda: print(*sys.modules)); from demur.cli import main; main()"
+    ran = subprocess.run(
+        [sys.executable, "-c", script, *arguments], capture_output=True, encoding="utf-8", cwd=tmp_path, timeout=100
+    )
+    loaded = set(ran.stdout.splitlines()[-1].split())
+    assert "demur.cli" in loaded, ran.stderr
+    servers = {"torch", "vllm", "fastapi", "starlette", "uvicorn", "prometheus_client", "demur.serving", "demur.api"}
+    assert not loaded & servers
+    assert not any(name.startswith("demur.engine") for name in loaded)
 
 
 def test_version() -> None:
@@ -205,3 +224,8 @@ def test_the_process_ends_when_the_engine_dies(caplog) -> None:
 def test_what_is_no_engine_argument(words) -> None:
     with pytest.raises(BadEngineArgument):
         parse_options(words)
+
+
+def test_every_option_of_serve_is_a_setting():
+    options = {field.name for kind in (ServeOptions, RecordOptions) for field in fields(kind)}
+    assert options <= set(Settings.model_fields)

@@ -18,7 +18,7 @@ import pytest
 
 from demur.engine.scripted import Gate, Script, ScriptedEngine
 from demur.keys import ApiKeyStore, Key, KeyFile, KeysError, make_key
-from demur.observability import JsonFormatter
+from demur.observability.logs import JsonFormatter
 from demur.serving.command import run as serve
 
 RESPONSE = "Two and two.\nAnswer: 4\nConfidence: 0.9"

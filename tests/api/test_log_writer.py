@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from demur.log_writer import DROPPED, LogWriter
-from demur.observability import JsonFormatter
+from demur.observability.logs import JsonFormatter
 
 REQUESTS = 1000
 """Some times more than fill a small pipe with their lines."""

@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from demur.api import web
 from demur.engine.base import EngineDead, EngineOverloaded
 from demur.engine.scripted import Script, ScriptedEngine
-from demur.observability import JsonFormatter
+from demur.observability.logs import JsonFormatter
 from demur.prompts import prompt_hash
 
 RESPONSE = "Two and two.\nAnswer: 4\nConfidence: 0.9"

@@ -22,7 +22,7 @@ from demur.api.app import create_app
 from demur.engine.base import EngineError
 from demur.engine.scripted import Gate, Script, ScriptedEngine
 from demur.manifest import Manifest
-from demur.observability import JsonFormatter
+from demur.observability.logs import JsonFormatter
 from demur.serving.exporting import tracer_for
 from demur.settings import Settings
 from live import serving

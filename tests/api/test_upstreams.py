@@ -22,7 +22,8 @@ from starlette.routing import Route
 
 from demur.answering import RequestParams, UnresolvedRequest
 from demur.answering.confidence import ScoringServices
-from demur.answering.resolve import fit, resolve
+from demur.answering.resolve import resolve
+from demur.answering.sampling_settings import fit
 from demur.engine.base import Message, Prompt
 from demur.engine.scripted import ScriptedEngine
 from demur.manifest import Manifest

@@ -9,7 +9,7 @@ import pytest
 
 from demur.engine.base import EngineError
 from demur.engine.scripted import Script, ScriptedEngine
-from demur.observability import JsonFormatter, TextFormatter
+from demur.observability.logs import JsonFormatter, TextFormatter
 
 QUESTION, ANSWER, TEXT, WHY = "canary-question", "canary-answer", "canary-text", "canary-why"
 RESPONSE = f"{TEXT} one\n{TEXT} two\nAnswer: {ANSWER}\nConfidence: 0.4"

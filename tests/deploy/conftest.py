@@ -48,7 +48,7 @@ def served_paths(app: FastAPI) -> set[str]:
 def exposed(app: FastAPI) -> dict[str, set[str]]:
     """Series name -> its label names, as the app shows them after an answer, an abstention and a refusal."""
     context = app.state.context
-    context.metrics.refused.labels("queue_full")  # a series appears with its first label
+    context.metrics.admission.refused.labels("queue_full")  # a series appears with its first label
     context.feedback.metrics.grades.labels("audit", "right")
     context.feedback.metrics.show(
         [Watched(name="m", max_error=0.1, threshold=0.5, count=0, wrong=0, e_value=1.0, alpha=0.05, alarm_at=None)]

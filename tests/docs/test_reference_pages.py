@@ -6,7 +6,7 @@ from prometheus_client import REGISTRY
 
 from demur.core.parsing.labels import LABELS
 from demur.feedback.metrics import FeedbackMetrics
-from demur.observability import Metrics
+from demur.observability.metrics import Metrics
 from demur.settings import Settings
 from documents import ROOT, fences
 
@@ -43,11 +43,11 @@ def test_every_setting_is_on_its_page_with_its_default() -> None:
 
 def test_every_metric_is_on_its_page() -> None:
     metrics = Metrics()
-    metrics.watch_engine(lambda: 0.0)
-    metrics.watch_upstreams([], list)
-    metrics.watch_ready(lambda: True)
-    metrics.watch_grading(lambda: 0.0)
-    metrics.watch_keys(lambda: 0.0)
+    metrics.engine.watch_running(lambda: 0.0)
+    metrics.engine.watch_upstreams([], list)
+    metrics.engine.watch_ready(lambda: True)
+    metrics.engine.watch_grading(lambda: 0.0)
+    metrics.engine.watch_keys(lambda: 0.0)
     FeedbackMetrics(metrics.registry)
     exposed = {
         family.name + ("_total" if family.type == "counter" else "")

@@ -4,7 +4,7 @@ import asyncio
 from contextlib import aclosing
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from demur.engine.base import Chunk, Message, Sampling, Untold
@@ -41,6 +41,7 @@ def test_fewer_chunks_say_the_same(step, chunks) -> None:
     assert {chunk.finish_reason for chunk in held[:-1]} <= {None}
 
 
+@settings(deadline=None)
 @given(cuts=st.lists(st.integers(0, 3), min_size=1, max_size=20), step=st.none() | st.integers(1, 6))
 def test_however_tokens_come_nothing_is_lost_or_late(cuts, step) -> None:
     async def pieces():

@@ -7,7 +7,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from demur.evaluation.dataclass_options import with_options
+from demur.dataclass_options import with_options
 from demur.evaluation.datasets import load
 from demur.evaluation.evaluate_command import evaluate
 from demur.evaluation.field_marks import SENT, growing, recorded

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from demur.answering.deadline import Deadline
-from demur.answering.resolve import ResolvedRequest
+from demur.answering.resolved_request import ResolvedRequest
 from demur.tracing import UNTRACED, Span
 
 CHARS_PER_TOKEN = 4

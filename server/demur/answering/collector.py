@@ -8,7 +8,7 @@ from demur.answering.answer_keys import AnswerKey, vote_of
 from demur.answering.events import Event, SampleDone
 from demur.answering.outcome import Candidate
 from demur.answering.redaction import visible_events
-from demur.answering.resolve import ResolvedRequest
+from demur.answering.resolved_request import ResolvedRequest
 from demur.answering.response import Usage
 from demur.answering.sample_reader import SampleReader
 from demur.answering.sampler import Piece, SampleBatch

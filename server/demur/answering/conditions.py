@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
-from demur.answering.resolve import ResolvedRequest
+from demur.answering.resolved_request import ResolvedRequest
 from demur.core.parsing.labels import LABELS, Labels
 from demur.engine.base import Message, Sampling
 from demur.prompts import Domain, prompt_hash

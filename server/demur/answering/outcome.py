@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from demur.answering.confidence import Ballot, Score, Scores, Signal, Signals, ValueEstimates
 from demur.answering.confidence.verbalized import stated
 from demur.answering.doubt import emptied, with_agreement
-from demur.answering.resolve import ResolvedRequest
+from demur.answering.resolved_request import ResolvedRequest
 from demur.answering.response import SampleMember, TokenValue
 from demur.answering.sample_reader import Ending, SampleReader
 from demur.answering.settling import Settlement

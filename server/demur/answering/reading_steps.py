@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from demur.answering.redaction import can_stream_text
-from demur.answering.resolve import ResolvedRequest
+from demur.answering.resolved_request import ResolvedRequest
 from demur.engine.base import Sampling, Untold
 
 EVERY_TOKEN = 1

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from demur.answering.confidence import Signal
 from demur.answering.events import ClaimGiven, Delta, Event, Reset
 from demur.answering.outcome import Outcome, VoteOutcome
-from demur.answering.resolve import ResolvedRequest
+from demur.answering.resolved_request import ResolvedRequest
 from demur.answering.response import (
     Answer,
     CalibrationSet,

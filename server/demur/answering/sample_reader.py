@@ -6,7 +6,7 @@ from typing import Literal
 from demur.answering.confidence import Score
 from demur.answering.doubt import checked
 from demur.answering.errors import SampleLost
-from demur.answering.resolve import ResolvedRequest
+from demur.answering.resolved_request import ResolvedRequest
 from demur.answering.settling import Settlement
 from demur.core.answers import Completion
 from demur.core.parsing import Event

@@ -26,9 +26,10 @@ from demur.answering.outcome import Outcome, decided
 from demur.answering.params import UnresolvedRequest
 from demur.answering.reading_steps import read_in_steps, reading_step
 from demur.answering.redaction import build_answer, output_is_visible
-from demur.answering.resolve import fit, numbered, resolve
+from demur.answering.resolve import resolve
 from demur.answering.response import Identity, TokenValue
 from demur.answering.sampler import SampleBatch, draw
+from demur.answering.sampling_settings import fit, numbered
 from demur.answering.settling import Settler
 from demur.answering.signals import SignalScores
 from demur.answering.visible_tokens import visible_tokens

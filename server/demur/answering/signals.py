@@ -3,7 +3,7 @@
 from demur.answering.confidence import SOURCES, FinishedSample, Score, Scorer, Scores, ScoringServices, Signal
 from demur.answering.confidence.plan import Wanted
 from demur.answering.outcome import Candidate
-from demur.answering.resolve import ResolvedRequest
+from demur.answering.resolved_request import ResolvedRequest
 from demur.answering.sampler import SampleBatch
 from demur.engine.base import EngineError
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from demur.answering.deadline import Deadline
 from demur.api.errors import ApiError, stopping
-from demur.observability import Metrics
+from demur.observability.metrics import Metrics
 
 SHORTEST_PAUSE, LONGEST_PAUSE = 1, 60
 """Bounds of Retry-After, in seconds."""
@@ -102,7 +102,7 @@ class Admission:
         self._enqueue(ticket)
         try:
             await deadline.bound(ticket.admitted)
-            self._metrics.queue_seconds.observe(clock() - came)
+            self._metrics.admission.queue_seconds.observe(clock() - came)
             self._deadlines.add(deadline)
             yield
         finally:
@@ -123,7 +123,7 @@ class Admission:
 
     def _enqueue(self, ticket: Ticket) -> None:
         if self._closed:
-            self._metrics.refused.labels("stopping").inc()
+            self._metrics.admission.refused.labels("stopping").inc()
             raise stopping()
         ticket.turn = max(self._now_serving, self._served.get(ticket.caller, 0))
         self._served[ticket.caller] = ticket.turn + ticket.cost.tokens
@@ -177,7 +177,7 @@ class Admission:
 
     def _refuse(self, ticket: Ticket, error: ApiError, reason: str) -> None:
         """Only ever the last of its queue, or the whole queue."""
-        self._metrics.refused.labels(reason).inc()
+        self._metrics.admission.refused.labels(reason).inc()
         self._served[ticket.caller] = ticket.turn
         self._dequeue(ticket)
         if not ticket.admitted.done():

@@ -9,7 +9,7 @@ from demur.answering import ActiveRequest
 from demur.api.errors import ApiError
 from demur.keys import Key
 from demur.keys.quota import Quota, Quotas
-from demur.observability import Metrics
+from demur.observability.metrics import Metrics
 
 
 @dataclass(slots=True)
@@ -72,7 +72,7 @@ class Allowance:
         held.amount = wanted
 
     def _refusal(self, reason: str, why: str, pause: float) -> ApiError:
-        self._metrics.refused.labels(reason).inc()
+        self._metrics.admission.refused.labels(reason).inc()
         seconds = max(1, math.ceil(pause))
         message = f"{why}: not enough of them are left"
         return ApiError(429, "rate_limited", message, headers={"retry-after": str(seconds)})

@@ -34,7 +34,8 @@ from demur.engine.critic import Critic
 from demur.grading import Grader
 from demur.keys import ApiKeyStore
 from demur.manifest import Manifest
-from demur.observability import Metrics, UpstreamState
+from demur.observability.engine import EngineMetrics, UpstreamState
+from demur.observability.metrics import Metrics
 from demur.settings import Settings
 
 if TYPE_CHECKING:
@@ -102,12 +103,15 @@ def create_app(
         engine, manifest, settings, grader=grader, critic=critic, calibrators=calibrators, fingerprint=fingerprint
     )
     context = _context(answerer, clock, feedback)
-    if isinstance(engine, CountsRunning):
-        context.metrics.watch_engine(lambda: engine.running)
-    if isinstance(engine, HasUpstreams):
-        context.metrics.watch_upstreams([state.name for state in engine.upstreams()], engine.upstreams)
-    if isinstance(engine, RestartableEngine):
-        engine.on_restart(context.metrics.engine_restarts.inc)
+    _measure(engine, context.metrics.engine)
+    app = _bare_app(context)
+    _add_routes(app, guarded=settings.guarded)
+    _add_middleware(app, context.metrics, settings, tracer)
+    return app
+
+
+def _bare_app(context: Context) -> FastAPI:
+    """No routes yet; every error that routes raise becomes a reply."""
     app = FastAPI(
         title="demur",
         version=demur.__version__,
@@ -118,7 +122,14 @@ def create_app(
         lifespan=_watching,
     )
     app.state.context = context
-    shown = [Security(HTTPBearer(auto_error=False))] if settings.guarded else []
+    for kind in (ApiError, AnsweringError, EngineError, HTTPException, RequestValidationError):
+        app.add_exception_handler(kind, _reply_with_error)
+    return app
+
+
+def _add_routes(app: FastAPI, *, guarded: bool) -> None:
+    """The API, where `guarded` shown to need a key; health and metrics, its documentation, and the pages."""
+    shown = [Security(HTTPBearer(auto_error=False))] if guarded else []
     for routes in (answers, chat, responses, feedback_api, models):
         app.include_router(routes.router, dependencies=shown)
     app.include_router(operations.router)
@@ -126,13 +137,14 @@ def create_app(
     if (folder := web.web_folder()) is not None:
         web.add_page(app, folder)
         grading.add_grading_page(app, folder)
-    for kind in (ApiError, AnsweringError, EngineError, HTTPException, RequestValidationError):
-        app.add_exception_handler(kind, _reply_with_error)
+
+
+def _add_middleware(app: FastAPI, metrics: Metrics, settings: Settings, tracer: Tracer | None) -> None:
+    """The one that is added last sees a request first."""
     app.add_middleware(GZipMiddleware, minimum_size=COMPRESSED_FROM, compresslevel=5)
-    app.add_middleware(RequestMiddleware, metrics=context.metrics, settings=settings, tracer=tracer)
+    app.add_middleware(RequestMiddleware, metrics=metrics, settings=settings, tracer=tracer)
     if settings.cors_origins:
         _allow_origins(app, settings.cors_origins)
-    return app
 
 
 def _allow_origins(app: FastAPI, origins: Sequence[str]) -> None:
@@ -147,6 +159,16 @@ def _allow_origins(app: FastAPI, origins: Sequence[str]) -> None:
     )
 
 
+def _measure(engine: Engine, metrics: EngineMetrics) -> None:
+    """Expose what this engine tells about itself."""
+    if isinstance(engine, CountsRunning):
+        metrics.watch_running(lambda: engine.running)
+    if isinstance(engine, HasUpstreams):
+        metrics.watch_upstreams([state.name for state in engine.upstreams()], engine.upstreams)
+    if isinstance(engine, RestartableEngine):
+        engine.on_restart(metrics.restarts.inc)
+
+
 def _context(answerer: Answerer, clock: Callable[[], float], feedback: "Feedback | None") -> Context:
     metrics, health, settings = Metrics(), EngineHealth(answerer.engine), answerer.settings
     admission = Admission(
@@ -154,11 +176,11 @@ def _context(answerer: Answerer, clock: Callable[[], float], feedback: "Feedback
         Cost(settings.max_queued_samples, settings.max_queued_tokens),
         metrics,
     )
-    metrics.watch_admission(admission)
-    metrics.watch_ready(lambda: health.ready)
-    metrics.watch_grading(lambda: answerer.keys.waiting)
+    metrics.admission.watch(admission)
+    metrics.engine.watch_ready(lambda: health.ready)
+    metrics.engine.watch_grading(lambda: answerer.keys.waiting)
     keys = _key_ring(settings, clock) if settings.guarded else None
-    metrics.watch_keys(lambda: 0.0 if keys is None else keys.age)
+    metrics.engine.watch_keys(lambda: 0.0 if keys is None else keys.age)
     if feedback is not None:
         feedback.measure(metrics.registry)
     auth = Authenticator(keys, settings, metrics, clock=clock)

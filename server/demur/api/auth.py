@@ -17,7 +17,7 @@ from demur.api.allowance import Allowance
 from demur.api.errors import ApiError, as_api_error
 from demur.api.json_size import MOST_VALUES, holds_too_much
 from demur.keys import ApiKeyStore, Key
-from demur.observability import Metrics
+from demur.observability.metrics import Metrics
 from demur.settings import Settings
 
 SMALL_BODY = 65_536
@@ -116,7 +116,7 @@ class Authenticator:
         scheme, _, shown = request.headers.get("authorization", "").partition(" ")
         key = await self._find(self._keys, shown.strip()) if scheme.lower() == "bearer" else None
         if key is None:
-            self._metrics.refused.labels("no_key").inc()
+            self._metrics.admission.refused.labels("no_key").inc()
             raise ApiError(
                 401, "authentication", _WHO if not scheme else _WRONG, headers={"www-authenticate": "Bearer"}
             )
@@ -132,7 +132,7 @@ class Authenticator:
         await keys.refresh()
         key = keys.find(shown)
         if key is not None and not keys.trusts(key):
-            self._metrics.refused.labels("keys_stale").inc()
+            self._metrics.admission.refused.labels("keys_stale").inc()
             raise ApiError(503, "unavailable", _STALE, headers={"retry-after": "10"})
         return key
 

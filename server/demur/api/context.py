@@ -9,12 +9,13 @@ from fastapi import Depends, Request
 
 from demur.answering import ActiveRequest, Answerer, Final, UnresolvedRequest
 from demur.answering.errors import GuaranteeUnavailable
-from demur.answering.resolve import ResolvedRequest
+from demur.answering.resolved_request import ResolvedRequest
 from demur.api.admission import Admission, Cost
 from demur.api.auth import Authenticator, Caller
 from demur.api.errors import ApiError, as_api_error
 from demur.api.health import EngineHealth
-from demur.observability import Metrics, log_failure
+from demur.observability.logs import log_failure
+from demur.observability.metrics import Metrics
 from demur.settings import Settings
 from demur.tracing import Span
 
@@ -79,7 +80,7 @@ class Context:
     def record(self, request: Request, final: Final) -> None:
         """Count an answer, and put what is no text of it into the request's log line."""
         answer = final.answer
-        self.metrics.answered(request.scope["route"].path, final)
+        self.metrics.answers.count(request.scope["route"].path, final)
         line: dict[str, Any] = {
             "id": answer.id,
             "contract": answer.contract,

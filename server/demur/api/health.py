@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 from demur.engine.base import Engine, EngineDead, EngineError, EngineOverloaded
-from demur.observability import logger
+from demur.observability.logs import logger
 
 
 class EngineHealth:

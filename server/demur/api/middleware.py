@@ -15,7 +15,8 @@ from demur.answering import new_id
 from demur.api.errors import BROKEN, ApiError, error_response
 from demur.api.hosts import check_host
 from demur.api.streams import KEEP_ALIVE
-from demur.observability import Metrics, log_failure, logger
+from demur.observability.logs import log_failure, logger
+from demur.observability.metrics import Metrics
 from demur.settings import Settings
 from demur.tracing import UNTRACED, Span
 
@@ -40,7 +41,7 @@ class RequestMiddleware:
             await self._app(scope, receive, send)
             return
         exchange = Exchange(scope, receive, send, self._settings, self._span(scope))
-        with self._metrics.in_flight.track_inprogress():
+        with self._metrics.http.in_flight.track_inprogress():
             try:
                 await exchange.run(self._app)
             finally:
@@ -51,10 +52,10 @@ class RequestMiddleware:
 
     def _record(self, exchange: "Exchange") -> None:
         endpoint, method, status = exchange.endpoint, exchange.method, str(exchange.status)
-        self._metrics.requests.labels(method, endpoint, status).inc()
-        self._metrics.duration.labels(endpoint).observe(exchange.seconds)
+        self._metrics.http.requests.labels(method, endpoint, status).inc()
+        self._metrics.http.duration.labels(endpoint).observe(exchange.seconds)
         if exchange.first_byte is not None:
-            self._metrics.first_event.labels(endpoint).observe(exchange.first_byte)
+            self._metrics.http.first_event.labels(endpoint).observe(exchange.first_byte)
         level = logging.DEBUG if endpoint in _PROBES else logging.INFO
         logger.log(level, "request", extra={"fields": exchange.fields()})
         exchange.span.name(f"{method} {endpoint}")

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
 from demur.answering.errors import UnknownModel
-from demur.answering.resolve import default_threshold, trained_wording
+from demur.answering.server_defaults import default_threshold, trained_wording
 from demur.api.auth import KeyedRoute
 from demur.api.calibrators import CalibratorCard, cards
 from demur.api.context import Context, Shared

@@ -1,6 +1,9 @@
 """`demur ask`: one question in the terminal, or a file of them, over HTTP.
 
-`command` holds the options, `one` and `many` the two ways of asking, `screen` what a person sees, `rows` the files.
+command.py   the command                          one.py      one question, streamed or whole
+options.py   its options                          many.py     a file of questions, resumed where it stopped
+screen.py    what a person sees                   rows.py     questions and answers in files
+exits.py     exit statuses
 """
 
 from demur.asking.command import ask

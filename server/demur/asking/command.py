@@ -1,74 +1,26 @@
-"""The options of `demur ask`."""
+"""`demur ask`: one question, or a file of them."""
 
 import sys
+from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from demur.asking.exits import fail
-from demur.cli_options import key_option
-from demur.core.answers import Granularity
-from demur.core.contracts import CONTRACTS
-from demur.core.selection import RULES
-
-if TYPE_CHECKING:
-    from demur.asking.one import Shown
+from demur.asking.options import BatchOptions, DisplayOptions, RequestOptions, ServerOptions
+from demur.dataclass_options import with_options
 
 
+@with_options
 def ask(
     question: Annotated[str | None, typer.Argument(help="The question; - reads it from standard input.")] = None,
-    risk_threshold: Annotated[
-        float | None,
-        typer.Option("--risk-threshold", "-t", min=0, max=1, help="Abstain below this confidence, 0 to 1."),
-    ] = None,
-    max_error: Annotated[
-        float | None,
-        typer.Option(min=0, max=1, help="In place of it: the share of given answers that may be wrong."),
-    ] = None,
-    contract: Annotated[str | None, key_option(CONTRACTS, help="How the model states its confidence.")] = None,
-    granularity: Annotated[
-        Granularity | None, typer.Option(help="Decide on the whole response, or mark single claims.")
-    ] = None,
-    confidence_source: Annotated[
-        str | None, typer.Option(metavar="SIGNAL", help="What decides: verbalized, p_true, ...; see GET /v1/models.")
-    ] = None,
-    samples: Annotated[int | None, typer.Option(min=1, help="Draw several answers and choose one.")] = None,
-    selection: Annotated[str | None, key_option(RULES, help="How one of several samples is chosen.")] = None,
-    include_signals: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--include-signals", "--signal", metavar="SIGNAL", help="Show this one, too; may be given several times."
-        ),
-    ] = None,
-    max_tokens: Annotated[int | None, typer.Option(min=1, help="Longest output, in tokens.")] = None,
-    withheld: Annotated[bool, typer.Option("--withheld", help="Show what was withheld, if the server may.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the reply as JSON.")] = False,
-    stream: Annotated[
-        bool | None,
-        typer.Option("--stream/--no-stream", help="Show the answer while it is made, or once it is there."),
-    ] = None,
-    no_color: Annotated[bool, typer.Option("--no-color", help="No colour, as with NO_COLOR set.")] = False,
-    file: Annotated[
-        Path | None,
-        typer.Option(
-            exists=True,
-            dir_okay=False,
-            help='Questions, JSON Lines, JSON, CSV or Parquet: "question" or "messages"; "id".',
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(dir_okay=False, help="Where the answers to --file go. Run again to go on.")
-    ] = None,
-    concurrency: Annotated[int, typer.Option(min=1, help="Questions asked at the same time, with --file.")] = 8,
-    base_url: Annotated[
-        str | None,
-        typer.Option("--base-url", "--url", help="The server; DEMUR_BASE_URL, or this machine, when absent."),
-    ] = None,
-    api_key: Annotated[
-        str | None, typer.Option(help="Better set DEMUR_API_KEY: other users see command lines.")
-    ] = None,
+    *,
+    request: RequestOptions,
+    display: DisplayOptions,
+    batch: BatchOptions,
+    server: ServerOptions,
 ) -> None:
     """Ask a running server, and see how sure the answer is.
 
@@ -78,50 +30,50 @@ def ask(
     """
     if not find_spec("demur_client"):
         fail("this command needs the client: pip install demur-client (or, in the repository, ./clients/python)")
-    from demur.asking import many, one
-
-    options = {
-        "risk_threshold": risk_threshold,
-        "max_error": max_error,
-        "contract": contract,
-        "granularity": granularity,
-        "confidence_source": confidence_source,
-        "samples": samples,
-        "selection": selection,
-        "include_signals": include_signals or None,
-        "max_tokens": max_tokens,
-        "include_withheld": withheld or None,
-    }
-    server: dict[str, Any] = {"base_url": base_url, "api_key": api_key}
-    if file is not None:
-        _check_file_options(question, out, as_json)
-        status = many.ask_file(file, out or Path(), concurrency, server, options, no_color=no_color)
-    else:
-        if out is not None:
-            raise typer.BadParameter("goes with --file", param_hint="--out")
-        status = one.ask_one(_question(question), server, options, shown=_shown(as_json, stream), no_color=no_color)
-    raise typer.Exit(status)
+    if batch.file is None:
+        raise typer.Exit(_ask_one(question, request, display, batch, server))
+    raise typer.Exit(_ask_file(batch.file, question, request, display, batch, server))
 
 
-def _shown(as_json: bool, stream: bool | None) -> "Shown":
-    """JSON comes whole unless its events are asked for."""
-    if as_json:
-        return "json_events" if stream else "json"
-    return "whole" if stream is False else "live"
+def _ask_one(
+    question: str | None, request: RequestOptions, display: DisplayOptions, batch: BatchOptions, server: ServerOptions
+) -> int:
+    from demur.asking.one import ask_one
+
+    if batch.out is not None:
+        raise typer.BadParameter("goes with --file", param_hint="--out")
+    shown, plain = display.shown, display.no_color
+    return ask_one(_text_of(question), asdict(server), request.as_request(), shown=shown, no_color=plain)
 
 
-def _question(given: str | None) -> str:
-    if given == "-":
-        given = sys.stdin.read()
-    if given is None or not given.strip():
+def _ask_file(
+    file: Path,
+    question: str | None,
+    request: RequestOptions,
+    display: DisplayOptions,
+    batch: BatchOptions,
+    server: ServerOptions,
+) -> int:
+    from demur.asking.many import ask_file
+
+    out = _checked_out(question, batch.out, display)
+    plain = display.no_color
+    return ask_file(file, out, batch.concurrency, asdict(server), request.as_request(), no_color=plain)
+
+
+def _text_of(question: str | None) -> str:
+    text = sys.stdin.read() if question == "-" else question
+    if text is None or not text.strip():
         raise typer.BadParameter('ask something: demur ask "What is 17 * 24?"', param_hint="QUESTION")
-    return given
+    return text
 
 
-def _check_file_options(question: str | None, out: Path | None, as_json: bool) -> None:
+def _checked_out(question: str | None, out: Path | None, display: DisplayOptions) -> Path:
+    """Where the answers to a file go. Raises BadParameter for options that do not go with --file."""
     if question is not None:
         raise typer.BadParameter("give a question or --file, not both", param_hint="QUESTION")
     if out is None:
         raise typer.BadParameter("say where the answers go: --out answers.jsonl", param_hint="--out")
-    if as_json:
+    if display.as_json:
         raise typer.BadParameter("answers to --file are JSON already", param_hint="--json")
+    return out

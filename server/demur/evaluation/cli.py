@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from demur.dataclass_options import with_options
 from demur.evaluation.columns import RowFormat
 from demur.evaluation.commands import (
     JsonOption,
@@ -17,7 +18,6 @@ from demur.evaluation.commands import (
     needs,
     one_line_errors,
 )
-from demur.evaluation.dataclass_options import with_options
 from demur.evaluation.errors import RowsFileError
 from demur.evaluation.evaluate_command import evaluate
 from demur.evaluation.report_options import ReportOptions

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from demur.dataclass_options import with_options
 from demur.evaluation.commands import console, needs, one_line_errors
-from demur.evaluation.dataclass_options import with_options
 from demur.evaluation.report_options import ReportOptions
 from demur.evaluation.run_config import ASKING, RunConfig, option
 

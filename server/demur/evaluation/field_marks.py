@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from enum import Enum
 from typing import Any, get_type_hints
 
-from demur.evaluation.dataclass_options import marks_of
+from demur.dataclass_options import marks_of
 
 
 class Mark(Enum):

@@ -9,7 +9,7 @@ from typing import Any
 from demur.answering import Final
 from demur.answering.confidence import CALIBRATED
 from demur.answering.outcome import Outcome
-from demur.answering.resolve import ResolvedRequest
+from demur.answering.resolved_request import ResolvedRequest
 from demur.feedback.draws import Draw, draw
 from demur.feedback.options import FeedbackOptions
 

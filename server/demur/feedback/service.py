@@ -13,7 +13,7 @@ from sqlalchemy.exc import OperationalError
 
 from demur.answering import Final
 from demur.answering.conditions import conditions_of
-from demur.answering.resolve import ResolvedRequest
+from demur.answering.resolved_request import ResolvedRequest
 from demur.feedback import answers, grades, leases, refits, summary
 from demur.feedback.database import reading
 from demur.feedback.errors import FeedbackError, UnknownAnswer
@@ -24,7 +24,7 @@ from demur.feedback.record import Row, row_of
 from demur.feedback.watching import Watched, watched
 from demur.feedback.writer import Writer
 from demur.manifest import Manifest
-from demur.observability import logger
+from demur.observability.logs import logger
 from demur.prompts import Domain
 
 T = TypeVar("T")

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 
 from demur.feedback.record import Row
-from demur.observability import logger
+from demur.observability.logs import logger
 
 MOST_AT_ONCE = 500
 GATHERING = 0.05

@@ -29,7 +29,7 @@ from demur.fingerprint import of_name
 from demur.grading import Grader
 from demur.keys import ApiKeyStore, KeysError
 from demur.manifest import Manifest
-from demur.observability import configure_logging, logger
+from demur.observability.logs import configure_logging, logger
 from demur.serving.engines import ENGINES
 from demur.serving.errors import CannotLoad, CannotServe
 from demur.serving.exporting import tracer_for

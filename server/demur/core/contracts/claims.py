@@ -43,7 +43,7 @@ _REQUEST = """Now write your solution in exactly this form and nothing else, wit
 step is right, and what could be wrong with it:
 Solution:
 <Confidence value=0.8 text="the carry">The books cost 7 * 86 = 602 euros.</Confidence>
-Answer: only the final answer"""
+Answer: 602 euros"""
 
 # In a tail steps are as many and as long as the tokens last. A `<` stands in them where no tag can begin: before no
 # letter that another one follows. Without a counted repetition around it that choice costs nothing, as long as the

@@ -14,15 +14,15 @@ Answer: your answer, or <IDK>
 
 {question}"""
 
-_UNTRAINED = """{task} Reason step by step first, in the language of the question. Then weigh the risk: a right answer \
-earns 1 point, a wrong one {penalty}, and <IDK> earns 0. So answer only if the chance that you are right is above \
-{percent} percent, and decline otherwise. Finish with exactly one line, with its English label:
-Answer: only the final answer, as short as possible, or <IDK>
+_UNTRAINED = """{task} Reason step by step first where that helps, in the language of the question. Then weigh the \
+risk: a right answer earns 1 point, a wrong one {penalty}, and <IDK> earns 0. So answer only if the chance that you \
+are right is above {percent} percent, and decline otherwise. End with one line that starts with "Answer:" and holds \
+either only the final answer in as few words as possible, such as a number or a name, or <IDK>.
 
 {question}"""
 
-_REQUEST = """Now state your final answer, or decline. Write exactly this line and nothing else:
-Answer: only the final answer, as short as possible, or <IDK>"""
+_REQUEST = """Now state your final answer, or decline, in one line and write nothing else. It starts with "Answer:" \
+and holds either only the final answer in as few words as possible, or <IDK>."""
 
 _VALUE = f" (<IDK>|{UNTAGGED})"
 

@@ -27,6 +27,13 @@ _ASSIGNS = re.compile(rf"\s*(?P<name>{_NAME})\s*=")
 _ONE_LETTER = re.compile(r"[A-Za-z](?:_\{?\w{1,4}\}?)?'?")
 
 
+_SAYS_WHAT_IT_IS = re.compile(
+    r"(?::|(?<![\w\\])(?:is|are|was|were|equals?|ist|sind|beträgt|est|sont|vaut|es|son|è|é|são|sono|jest|wynosi))$",
+    re.IGNORECASE,
+)
+"""What a sentence says right before its answer."""
+
+
 class _Box(NamedTuple):
     start: int
     end: int
@@ -55,11 +62,11 @@ def last_boxed(text: str) -> str | None:
 
 
 def without_boxes(bare: str) -> str | None:
-    """The content of a box around all of it, or of each of several; None where there is none at the start."""
+    """The content of a box around all of it, of each of several, or of one that ends a sentence; else None."""
     core = bare.strip("$ ").removeprefix("\\(").removesuffix("\\)").strip()
     first = BOXED.search(core, 0, 60)
     if first is None or (first.start() > 0 and _name_before(core, first.start(), whole=True) is None):
-        return None
+        return _at_the_end(core)
     parts, position = list[str](), 0
     for match in islice(BOXED.finditer(core), _MOST_PARTS):
         box = _box(core, match)
@@ -71,6 +78,18 @@ def without_boxes(bare: str) -> str | None:
     if len(parts) == 2 and not parts[0]:
         return parts[1]
     return "".join([*parts, core[position:]]).strip() if parts else None
+
+
+def _at_the_end(sentence: str) -> str | None:
+    r"""What the only box of a sentence holds that ends with it: `The total is \(\boxed{12}\).`"""
+    found = list(islice(BOXED.finditer(sentence), 2))
+    box = _box(sentence, found[0]) if len(found) == 1 else None
+    if box is None or not box.inside or sentence[box.end :].strip(" .$\\)]!*"):
+        return None
+    before = (
+        sentence[max(0, box.start - 40) : box.start].rstrip(" $*").removesuffix("\\(").removesuffix("\\[").rstrip(" *")
+    )
+    return box.inside if _SAYS_WHAT_IT_IS.search(before) and any(map(str.isalpha, before)) else None
 
 
 def ends_in_open_box(value: str) -> bool:
