@@ -15,9 +15,9 @@ Answer: your answer, or <IDK>
 {question}"""
 
 _UNTRAINED = """{task} Reason step by step first, in the language of the question, and check the result. Then weigh \
-the risk: a right answer earns 1 point, a wrong one {penalty}, and <IDK> earns 0. So answer only if the chance that you \
-are right is above {percent} percent, and decline otherwise. Finish with one line: "Answer:" with the final answer alone \
-in \\boxed{{}}, or with <IDK>.
+the risk: a right answer earns 1 point, a wrong one {penalty}, and <IDK> earns 0. So answer only if the chance that \
+you are right is above {percent} percent, and decline otherwise. Finish with one line: "Answer:" with the final \
+answer alone in \\boxed{{}}, or with <IDK>.
 
 {question}"""
 

@@ -16,8 +16,9 @@ Confidence: the chance that it is right, from 0 to 1
 # What the two lines hold is said in words: a form with words to fill in is copied as it stands by small models. The box
 # keeps sentences out of the answer.
 _UNTRAINED = """{task} Reason step by step first, in the language of the question, and check the result. Then finish \
-with two lines. The first is "Answer:" with the final answer alone in \\boxed{{}}. The second is "Confidence:" with the \
-probability, a number from 0 to 1, that this answer is right: high only for what you have checked, low for a guess.
+with two lines. The first is "Answer:" with the final answer alone in \\boxed{{}}. The second is "Confidence:" with \
+the probability, a number from 0 to 1, that this answer is right: high only for what you have checked, low for a \
+guess.
 
 {question}"""
 
