@@ -11,7 +11,7 @@ from demur.answering.redaction import visible_events
 from demur.answering.resolved_request import ResolvedRequest
 from demur.answering.response import Usage
 from demur.answering.sample_reader import SampleReader
-from demur.answering.sampler import Piece
+from demur.answering.sampler import Piece, SampleBatch
 from demur.core.answers import ConfidenceStatus
 from demur.core.stopping import Vote, cannot_reach_threshold
 
@@ -136,10 +136,17 @@ def tokens_saved_upper_bound(collector: SampleCollector, max_tokens: int) -> int
     return sum(max(max_tokens - sample.tokens, 0) for sample in collector.stopped)
 
 
+def count_untold(collector: SampleCollector, batch: SampleBatch) -> None:
+    """Add to the stopped samples what they had generated that never came out."""
+    for sample, sampling in zip(collector.samples, batch.samplings, strict=True):
+        if sampling.untold is not None:
+            sample.count_untold(sampling.untold)
+
+
 def usage_of(collector: SampleCollector) -> Usage:
     """Tokens and samples so far, and for good once the collector is over."""
     samples = collector.samples
-    written = [sample.completion_tokens for sample in samples if sample.chunks]
+    written = [sample.completion_tokens for sample in samples if sample.tokens]
     known = [count for count in written if count is not None]
     drawn = len(collector.states)
     return Usage(

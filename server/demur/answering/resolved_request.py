@@ -49,6 +49,7 @@ class ResolvedRequest:
     shows_logprobs: bool
     schema: Schema | None
     on_doubt: OnDoubt
+    empties_anywhere: bool
     max_tokens_asked: bool
     timeout: float
     include_withheld: bool

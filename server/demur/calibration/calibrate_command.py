@@ -88,17 +88,17 @@ def _read(
     typer.echo(f"reading {graded or feedback.feedback}", err=True)
     if feedback.feedback is None:
         return read_source(graded or Path(), fitting.level), options
-    source, look = _collected(feedback.feedback, feedback.since_seconds, split=fitting.splits)
+    source, look = _collected(feedback.feedback, feedback.since_seconds, fitting)
     return source, replace(options, look=max(options.look, look))
 
 
-def _collected(place: str, since: float, *, split: bool) -> "tuple[Source, int]":
+def _collected(place: str, since: float, fitting: FitOptions) -> "tuple[Source, int]":
     """Graded rows of a server or its database, and which look at them this is."""
     from demur.feedback.refitting import read_refit, source_of, told
 
-    refit = read_refit(place, since)
+    refit = read_refit(place, since, fitting.level or "response")
     typer.echo(told(refit), err=True)
-    return source_of(refit, split=split), refit["look"]
+    return source_of(refit, split=fitting.splits), refit["look"]
 
 
 def _fitted(source: "Source", options: "Options", where: str) -> "Calibrated":

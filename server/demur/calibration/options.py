@@ -98,7 +98,9 @@ class FitOptions:
             " delta is divided by 2^K.",
         ),
     ] = 0
-    level: Annotated[Level | None, typer.Option(help="Which rows, where a file or run holds both kinds.")] = None
+    level: Annotated[
+        Level | None, typer.Option(help="Which rows, where both kinds are there: of whole answers or of claims.")
+    ] = None
     questions: Annotated[
         str | None,
         typer.Option(

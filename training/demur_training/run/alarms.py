@@ -42,7 +42,7 @@ class CollapseAlarm:
 
 
 class FormatAlarm:
-    """Loss of the output form: the share of outputs that keeps it has fallen by more than `fall` below the best yet."""
+    """Loss of the output form: the share of outputs that keeps it fell by more than `fall` below its best so far."""
 
     def __init__(self, fall: float, patience: int) -> None:
         self._fall, self._streak, self._best = fall, Streak(patience), 0.0
