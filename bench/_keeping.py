@@ -16,7 +16,8 @@ from demur.engine.base import Message
 from demur.engine.scripted import Script, ScriptedEngine
 from demur.manifest import Manifest
 from demur.observability.logs import configure_logging
-from demur.serving.server import bind, keeping, serve_app
+from demur.serving.app_loading import keeping
+from demur.serving.server import bind, serve_app
 from demur.settings import Settings
 
 STORES = ("sqlite", "postgres")
