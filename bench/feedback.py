@@ -29,10 +29,10 @@ from bench.report import publish
 from bench.soak.server import Served
 from sqlalchemy import func, select
 
+from demur.api_keys import make_key
 from demur.feedback.database import open_database, reading
 from demur.feedback.tables import answers, grades
 from demur.feedback.writer import GATHERING
-from demur.keys import make_key
 
 CLIENTS, GRADERS = 8, 3
 TURN = 200

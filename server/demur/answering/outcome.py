@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from demur.answering.confidence import Ballot, Score, Scores, Signal, Signals, ValueEstimates
+from demur.answering.confidence import Ballot, FieldSignals, Score, Scores, Signal, Signals, ValueEstimates
 from demur.answering.confidence.verbalized import stated
 from demur.answering.doubt import emptied, with_agreement
 from demur.answering.resolved_request import ResolvedRequest
@@ -56,6 +56,12 @@ class Candidate:
     """It was stopped half-way, because it could not reach the threshold any more."""
 
     @property
+    def tokens_past_decision(self) -> int:
+        """Tokens that were generated in vain, at most. A vote is decided when a sample ends, and stops the others
+        there: what they had by then was drawn before."""
+        return self.sample.tokens_past_decision if self.given_up else 0
+
+    @property
     def as_read(self) -> Completion:
         return replace(self.sample.as_read, answer=self.completion.answer)
 
@@ -83,6 +89,7 @@ class Outcome:
     ending: Ending
     token_ids: tuple[int, ...] = ()
     signals: Signals = field(default_factory=dict[str, Signal])
+    field_signals: FieldSignals = ()
     values: ValueEstimates | None = None
     token_values: tuple[TokenValue, ...] | None = None
     vote: VoteOutcome | None = None

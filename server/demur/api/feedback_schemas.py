@@ -6,15 +6,20 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from demur.api.errors import ErrorBody
 from demur.api.messages import Text
-from demur.fields import BoundedModel
+from demur.fields import WHOLE, BoundedModel
 
 MOST_AT_ONCE = 1000
 AnswerId = Annotated[str, Field(pattern=r"^ans_[0-9A-Z]{26}$")]
-Index = Annotated[int, Field(ge=0, le=10_000)]
+Index = Annotated[int, Field(ge=0, le=10_000), WHOLE]
 
 
 def _one_verdict(schema: dict[str, Any]) -> None:
     schema["oneOf"] = [{"required": [name]} for name in ("correct", "skip", "gold")]
+    for name in ("skip", "gold"):  # null would say nothing; None stands for "left out"
+        described = schema["properties"][name]
+        kept = [kind for kind in described.pop("anyOf") if kind != {"type": "null"}]
+        schema["properties"][name] = {**kept[0], **described}
+        del schema["properties"][name]["default"]
 
 
 class FeedbackRequest(BoundedModel):
