@@ -58,6 +58,7 @@ def counts(server) -> dict[str, int]:
 def test_decisions_are_compared_and_no_reply_changes(pair) -> None:
     server, served, new = pair
     before = [server.ask(f"how sure {p}", risk_threshold=0.4) for p in (0.95, 0.7, 0.3)]
+    server.feedback.flush()
     assert server.summary()["shadows"] == []
     begin(server, served, new)
     after = [server.ask(f"how sure {p}", risk_threshold=0.4) for p in (0.95, 0.7, 0.3)]
