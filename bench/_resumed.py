@@ -3,16 +3,17 @@
 import json
 import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from bench.report import RESULTS, machine
 
 
 class Steps:
-    """The finished steps of the benchmark `name` under these options, on this kind of machine."""
+    """The finished steps of the benchmark `name` under these options, on this kind of machine, kept in `folder`."""
 
-    def __init__(self, name: str, options: Mapping[str, object]) -> None:
-        self._path = RESULTS / f"{name}.part.json"
+    def __init__(self, name: str, options: Mapping[str, object], folder: Path = RESULTS) -> None:
+        self._path = folder / f"{name}.part.json"
         self._for = {"machine": machine(), **options}
         self._done: dict[str, Any] = {}
         if self._path.exists():
@@ -26,7 +27,7 @@ class Steps:
             print(f"{step}: done before", file=sys.stderr, flush=True)
             return self._done[step]
         self._done[step] = json.loads(json.dumps(work()))
-        RESULTS.mkdir(exist_ok=True)
+        self._path.parent.mkdir(exist_ok=True)
         beside = self._path.with_suffix(".new")
         beside.write_text(json.dumps({"for": self._for, "done": self._done}, indent=1) + "\n")
         beside.replace(self._path)

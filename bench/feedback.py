@@ -18,9 +18,10 @@ import json
 import statistics
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 
 import httpx
 from bench._keeping import STORES, started, store
@@ -65,7 +66,12 @@ def soak(kind: str, count: int, wanted: int) -> tuple[list[list[str]], dict[str,
                 asyncio.run(work(served, texts, done, count * part // 2, wanted * part // 2, kill=killed))
         seconds = time.monotonic() - began
         found = compare(url, done)
-    figures = {"answers": len(done.asked), "verdicts": len(done.graded), "seconds": round(seconds), **found}
+    figures: dict[str, object] = {
+        "answers": len(done.asked),
+        "verdicts": len(done.graded),
+        "seconds": round(seconds),
+        **found,
+    }
     return [[kind, name, f"{value:,}"] for name, value in figures.items()], figures
 
 
@@ -205,8 +211,10 @@ def main() -> None:
     chosen = parser.parse_args()
     options = {"answers": chosen.answers, "grades": chosen.grades, "rounds": chosen.rounds}
     steps, rows, data = Steps("feedback", options), list[list[str]](), dict[str, object]()
-    works = {kind: lambda kind=kind: soak(kind, chosen.answers, chosen.grades) for kind in STORES}
-    works["cost"] = lambda: cost(chosen.rounds)
+    works: dict[str, Callable[[], object]] = {
+        kind: partial(soak, kind, chosen.answers, chosen.grades) for kind in STORES
+    }
+    works["cost"] = partial(cost, chosen.rounds)
     for name, work in works.items():
         if not chosen.only or name in chosen.only:
             lines, data[name] = steps.run(name, work)

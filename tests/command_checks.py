@@ -14,6 +14,7 @@ from typer.main import get_command
 
 from commands import program
 from demur import cli
+from demur.cli.loading import load
 from documents import ROOT
 
 USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
@@ -58,7 +59,7 @@ def check(words: list[str], *, whole: bool) -> None:
 def _check_demur(arguments: list[str], whole: bool) -> None:
     if arguments and arguments[0] in cli._ELSEWHERE:
         target, extra, _ = cli._ELSEWHERE[arguments[0]]
-        found = cli.load(target, extra)
+        found = load(target, extra)
         _check_click(_as_command(found, arguments[0]), arguments[1:], whole)
     else:
         _check_click(get_command(cli.main), arguments, whole)

@@ -112,7 +112,6 @@ def test_steps_are_graded_one_by_one(graded, page) -> None:
     visited = page(url)
     press = visited.page.keyboard.press
     shown(visited, "How many geese?")
-    press("j")
     press("1")
     visited.find("#claims li:nth-child(1) >> text=right").wait_for()
     press("0")

@@ -20,8 +20,9 @@ HALVED |= {"x": [0.0, 1.0], "y": [0.0, 0.5]}
 
 
 def answer(messages) -> str:
-    """As sure as the question says."""
-    return f"Counted.\nAnswer: 70\nConfidence: {messages[-1]['content'].split()[-1]}"
+    """As sure as the question says, and sure of no answer where it says that."""
+    said = messages[-1]["content"].split()
+    return f"Counted.\nAnswer: {'' if 'nothing' in said else '70'}\nConfidence: {said[-1]}"
 
 
 @pytest.fixture
@@ -57,6 +58,7 @@ def counts(server) -> dict[str, int]:
 def test_decisions_are_compared_and_no_reply_changes(pair) -> None:
     server, served, new = pair
     before = [server.ask(f"how sure {p}", risk_threshold=0.4) for p in (0.95, 0.7, 0.3)]
+    server.feedback.flush()
     assert server.summary()["shadows"] == []
     begin(server, served, new)
     after = [server.ask(f"how sure {p}", risk_threshold=0.4) for p in (0.95, 0.7, 0.3)]
@@ -82,6 +84,14 @@ def test_what_a_promise_asks_for_is_compared_at_each_one_s_own_threshold(pair, t
     for p in (0.95, 0.7, 0.3):
         server.ask(f"how sure {p}", max_error=0.1)
     assert counts(server) == {"decisions": 3, "both": 1, "only_served": 1, "only_shadow": 0, "neither": 1}
+
+
+def test_what_has_no_answer_is_given_by_neither_however_sure(pair) -> None:
+    server, served, new = pair
+    begin(server, served, new)
+    given = server.ask("of nothing 0.95", risk_threshold=0.4)
+    assert (given["decision"], given["reason"], given["confidence"]) == ("abstain", "answer_missing", 0.95)
+    assert counts(server) == {"decisions": 1, "both": 0, "only_served": 0, "only_shadow": 0, "neither": 1}
 
 
 def test_audits_say_who_was_right_and_diff_shows_it(pair) -> None:

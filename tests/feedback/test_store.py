@@ -156,7 +156,7 @@ def served(database: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
 
 def ask_and_grade(url: str, acknowledged: list[str], enough: threading.Event) -> None:
     """Until the server is gone; what it acknowledged is noted."""
-    with httpx.Client(base_url=url) as http:
+    with httpx.Client(base_url=url, timeout=60) as http:
         try:
             while True:
                 answer = http.post("/v1/answers", json={"question": "How many eggs?"}).json()["id"]
@@ -176,7 +176,7 @@ def test_kill_9_loses_nothing_that_was_acknowledged(database) -> None:
     with served(database) as (process, url), ThreadPoolExecutor(4) as pool:
         for _ in range(4):
             pool.submit(ask_and_grade, url, acknowledged, enough)
-        assert enough.wait(60)
+        assert enough.wait(150)
         process.send_signal(signal.SIGKILL)
         process.wait()
     with served(database) as (_, url), httpx.Client(base_url=url) as http:

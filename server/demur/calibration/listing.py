@@ -94,7 +94,7 @@ def _made_from(c: Calibrator) -> list[tuple[str, str]]:
         ("signals", ", ".join(c.signals)),
         ("map", c.map.kind),
         ("certified by", c.certification.mode),
-        ("delta", f"{c.certification.delta:g}"),
+        ("delta", f"{c.certification.delta:g}" + (f" / 2^{c.certification.look}" if c.certification.look else "")),
     ]
 
 

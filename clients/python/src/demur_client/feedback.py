@@ -22,7 +22,7 @@ PATH = "v1/feedback"
 @dataclass(frozen=True, slots=True)
 class Feedback:
     """A verdict that is kept. `source` says what it counts for: "audit" and "learn" were taken from a queue, "gold" was
-    compared with a known answer, and "volunteered" counts for nothing but itself.
+    compared with a known answer, "judge" is a model's, and "volunteered" counts for nothing but itself.
 
     `repeated`: it was there already. `at` is in seconds since 1970.
     """
@@ -31,7 +31,7 @@ class Feedback:
     claim: int | None
     sample: int | None
     verdict: Literal["right", "wrong", "undone", "skipped", "later", "release"]
-    source: Literal["audit", "learn", "volunteered", "gold"]
+    source: Literal["audit", "learn", "volunteered", "gold", "judge"]
     at: int
     repeated: bool
 
