@@ -123,3 +123,13 @@ def replies(operation: APIOperation, mode: GenerationMode) -> Counter[int]:
 
     check()
     return statuses
+
+
+def test_the_document_is_that_of_this_server() -> None:
+    manifest = Manifest(name="demur-test", contracts=("claims",))
+    app = create_app(ScriptedEngine(), manifest, Settings(max_samples=3, max_timeout=7))
+    fields = app.openapi()["components"]["schemas"]["ChatRequest"]["properties"]
+    assert (fields["samples"]["maximum"], fields["timeout"]["maximum"]) == (3, 7)
+    assert fields["contract"]["enum"] == ["claims", "fields"]
+    assert "critic" not in fields["confidence_source"]["enum"]
+    assert app.openapi() is app.openapi()

@@ -67,13 +67,13 @@ def _forms(body: str, contract: Contract, *, is_default: bool) -> Iterator[Schem
     if not (is_default or contract.takes_schema):
         named["required"] = ["contract"]
     if contract.takes_schema:
-        own = {"properties": {"granularity": False}}
+        own: Schema = {"granularity": False}
     else:
-        own = {"properties": {"on_doubt": False, "explain_fields": {"enum": [False]}}}
+        own = {"on_doubt": False, "explain_fields": {"enum": [False]}}
         if not contract.has_claims:
-            own["properties"] |= {"granularity": {"enum": ["response"]}, "aggregation": False}
+            own |= {"granularity": {"enum": ["response"]}, "aggregation": False}
     for asked in _with_schema(body) if contract.takes_schema else [_without_schema(body)]:
-        yield _joined(_joined(named, own), asked)
+        yield _joined(_joined(named, {"properties": own}), asked)
 
 
 def _with_schema(body: str) -> list[Schema]:
