@@ -141,7 +141,7 @@ def _alone(name: str, services: ScoringServices) -> Schema:
 
 
 def _joined(one: Schema, other: Schema) -> Schema:
-    """Both; where both speak of a property, the one that forbids it or says less of it last wins."""
+    """What both say; of a property that both speak of, what the second says."""
     properties = {**one.get("properties", {}), **other.get("properties", {})}
     required: Sequence[str] = [*one.get("required", []), *other.get("required", [])]
     rest = {name: value for each in (one, other) for name, value in each.items()}
