@@ -5,6 +5,8 @@ Nor is what needs the folder of a run: python -m bench replay RUN
 Nor what needs a disk to itself, and PostgreSQL: python -m bench feedback [--answers 5000]
 Nor what asks a running server: python -m bench examples [--url URL], structured [--url URL --bare URL]
 Nor what takes half an hour and has options: python -m bench guarantee [--part worst --sets 200]
+Nor what installs LiteLLM beside it: python -m bench gateway [--seconds 20]
+What moved since the baseline: python -m bench compare
 One that is named alone gets the arguments behind it: python -m bench grouping FILE
 """
 
@@ -13,12 +15,17 @@ import runpy
 import sys
 from pathlib import Path
 
-APART = {"examples", "structured", "guarantee", "feedback"}
+APART = {"examples", "structured", "guarantee", "feedback", "compare", "gateway"}
 """They take long, and have arguments of their own."""
+PARTS = {"__main__", "report", "pairs", "record", "populations", "replay"}
+"""What benchmarks are made of, and what runs in another way."""
 NAMES = sorted(
-    path.stem
-    for path in Path(__file__).parent.glob("*.py")
-    if path.stem not in {"__main__", "report", "populations", "replay", *APART} and not path.stem.startswith("_")
+    {"server"}
+    | {
+        path.stem
+        for path in Path(__file__).parent.glob("*.py")
+        if path.stem not in PARTS | APART and not path.stem.startswith("_")
+    }
 )
 
 

@@ -81,6 +81,23 @@ def test_help_and_version_load_nothing_heavy() -> None:
         assert not loaded & {"torch", "vllm", "fastapi", "httpx", "numpy", "uvicorn", "demur.serving", "demur.api"}
 
 
+@pytest.mark.parametrize(
+    "arguments", [["parse", "out.txt"], ["metrics", "rows.csv"], ["ask", "q", "--url", "http://127.0.0.1:9"]]
+)
+def test_what_needs_no_server_loads_none(arguments, tmp_path) -> None:
+    (tmp_path / "out.txt").write_text("Answer: 4\nConfidence: 0.9")
+    (tmp_path / "rows.csv").write_text("confidence,correct\n0.9,1\n0.4,0\n")
+    script = "import atexit, sys; atexit.register(lambda: print(*sys.modules)); from demur.cli import main; main()"
+    ran = subprocess.run(
+        [sys.executable, "-c", script, *arguments], capture_output=True, encoding="utf-8", cwd=tmp_path, timeout=100
+    )
+    loaded = set(ran.stdout.splitlines()[-1].split())
+    assert "demur.cli" in loaded, ran.stderr
+    servers = {"torch", "vllm", "fastapi", "starlette", "uvicorn", "prometheus_client", "demur.serving", "demur.api"}
+    assert not loaded & servers
+    assert not any(name.startswith("demur.engine") for name in loaded)
+
+
 def test_version() -> None:
     assert command("--version").stdout.strip() == demur.__version__
 

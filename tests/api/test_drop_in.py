@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from demur.api_keys import make_key
 from demur.engine.scripted import Script, ScriptedEngine
-from demur.keys import make_key
 from demur.settings import Settings
 
 RESPONSE = "First line.\nSecond line.\nAnswer: 4\nConfidence: 0.4"

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from calibration.test_calibrator_store import CONDITIONS
-from demur.calibration.file import read
+from demur.calibration.calibrator_file import read
 from demur.calibration.store import CalibratorStore
 from served_calibrators import calibrator, file
 

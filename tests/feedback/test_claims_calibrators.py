@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select
 from typer.testing import CliRunner
 
-from demur.calibration.file import read
+from demur.calibration.calibrator_file import read
 from demur.cli import main
 from demur.feedback.tables import answers
 from feedback.simulated import row, write

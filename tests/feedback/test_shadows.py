@@ -7,7 +7,7 @@ from sqlalchemy import select
 from typer.testing import CliRunner
 
 import served_calibrators as files
-from demur.calibration.file import read
+from demur.calibration.calibrator_file import read
 from demur.calibration.versions import shadow_of
 from demur.cli import main
 from demur.feedback.grades import Given, Grader

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from demur.answering import outcome
-from demur.answering.answer_keys import AnswerKey, vote_of
+from demur.answering.answer_equivalence import EquivalenceKey, vote_of
 from demur.answering.events import Event, SampleDone
 from demur.answering.outcome import Candidate
 from demur.answering.redaction import visible_events
 from demur.answering.resolved_request import ResolvedRequest
 from demur.answering.response import Usage
 from demur.answering.sample_reader import SampleReader
-from demur.answering.sampler import Piece
+from demur.answering.sampler import Piece, SampleBatch
 from demur.core.answers import ConfidenceStatus
 from demur.core.stopping import Vote, cannot_reach_threshold
 
@@ -46,7 +46,8 @@ class SampleCollector(Protocol):
         ...
 
 
-def collector_for(request: ResolvedRequest, key_of: AnswerKey) -> SampleCollector:
+def collector_for(request: ResolvedRequest, key_of: EquivalenceKey) -> SampleCollector:
+    """What reads the samples of `request`: one that is streamed, or several that vote."""
     return SingleSample(request) if request.samples == 1 else VotingSamples(request, key_of)
 
 
@@ -88,7 +89,7 @@ class SingleSample:
 class VotingSamples:
     """Each sample votes when it ends; none of their text is shown before the vote is over."""
 
-    def __init__(self, request: ResolvedRequest, key_of: AnswerKey) -> None:
+    def __init__(self, request: ResolvedRequest, key_of: EquivalenceKey) -> None:
         self._request = request
         self._key_of = key_of
         self._samples = [SampleReader(request) for _ in range(request.samples)]
@@ -135,10 +136,17 @@ def tokens_saved_upper_bound(collector: SampleCollector, max_tokens: int) -> int
     return sum(max(max_tokens - sample.tokens, 0) for sample in collector.stopped)
 
 
+def count_untold(collector: SampleCollector, batch: SampleBatch) -> None:
+    """Add to the stopped samples what they had generated that never came out."""
+    for sample, sampling in zip(collector.samples, batch.samplings, strict=True):
+        if sampling.untold is not None:
+            sample.count_untold(sampling.untold)
+
+
 def usage_of(collector: SampleCollector) -> Usage:
     """Tokens and samples so far, and for good once the collector is over."""
     samples = collector.samples
-    written = [sample.completion_tokens for sample in samples if sample.chunks]
+    written = [sample.completion_tokens for sample in samples if sample.tokens]
     known = [count for count in written if count is not None]
     drawn = len(collector.states)
     return Usage(

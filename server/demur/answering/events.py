@@ -51,7 +51,7 @@ class SampleDone:
 class Final:
     """The answer, with what metrics and log need: how the samples could be read, how the chosen one ended, and how many
     tokens those stopped early could still have cost at most. `logprobs` are those of the text, where they were asked
-    for.
+    for. `tokens_past_decision` were generated in vain, after a sample had shown what decided.
 
     `outcome` is all of it, what the answer withholds included: for audits, never for the caller.
     """
@@ -62,6 +62,7 @@ class Final:
     tokens_saved_upper_bound: int = 0
     outcome: Outcome | None = None
     logprobs: tuple[TokenLogprob, ...] | None = None
+    tokens_past_decision: int = 0
 
 
 Event = Progress | Delta | ClaimGiven | Reset | SampleDone | Final

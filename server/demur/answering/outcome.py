@@ -56,6 +56,12 @@ class Candidate:
     """It was stopped half-way, because it could not reach the threshold any more."""
 
     @property
+    def tokens_past_decision(self) -> int:
+        """Tokens that were generated in vain, at most. A vote is decided when a sample ends, and stops the others
+        there: what they had by then was drawn before."""
+        return self.sample.tokens_past_decision if self.given_up else 0
+
+    @property
     def as_read(self) -> Completion:
         return replace(self.sample.as_read, answer=self.completion.answer)
 

@@ -26,7 +26,7 @@ from demur.answering.response import (
     Usage,
     Withheld,
 )
-from demur.calibration.file import Guarantee
+from demur.calibration.calibrator import Guarantee
 from demur.calibration.matching import ServedCalibrator
 from demur.core import parsing
 from demur.core.answers import Claim, Completion, Decision, FieldValue

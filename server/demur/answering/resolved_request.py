@@ -7,7 +7,7 @@ from typing import Any
 from demur.answering.confidence import CALIBRATED, SOURCES
 from demur.answering.confidence.plan import Wanted
 from demur.answering.doubt import OnDoubt
-from demur.calibration.file import Guarantee
+from demur.calibration.calibrator import Guarantee
 from demur.calibration.matching import ServedCalibrator
 from demur.core.answer_span import OutputForm
 from demur.core.answers import Aggregation, Granularity

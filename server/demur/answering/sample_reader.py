@@ -11,7 +11,7 @@ from demur.answering.settling import Settlement
 from demur.core.answers import Completion
 from demur.core.parsing import Event
 from demur.core.reader import Reader
-from demur.engine.base import Chunk, FinishReason, TokenLogprob
+from demur.engine.base import Chunk, FinishReason, TokenLogprob, Untold
 
 Ending = Literal["stop", "length"]
 
@@ -27,6 +27,7 @@ class SampleReader:
         self.prompt_tokens: int | None = None
         self.completion_tokens: int | None = None
         self.chunks = 0
+        self._last_step = self._untold = 0
         self.token_ids: list[int] = []
         self.logprobs: list[TokenLogprob] = []
         self.score: Score | None = None
@@ -43,6 +44,11 @@ class SampleReader:
     def tokens(self) -> int:
         """Tokens so far; where the engine does not count them, chunks."""
         return self.chunks if self.completion_tokens is None else self.completion_tokens
+
+    @property
+    def tokens_past_decision(self) -> int:
+        """Tokens after the first of the last chunk, at which a sample that is stopped may have shown enough."""
+        return max(self._last_step - 1, 0) + self._untold
 
     @property
     def ending(self) -> Ending:
@@ -92,13 +98,21 @@ class SampleReader:
             self._completion = replace(self._completion, confidence=confidence.value, state=confidence.state)
         return events
 
+    def count_untold(self, untold: Untold) -> None:
+        """The sample was stopped, and so much had been generated that is in no chunk."""
+        self._untold += untold.tokens + untold.pieces
+        self.chunks += untold.pieces
+        if untold.tokens:
+            self.completion_tokens = (self.completion_tokens or 0) + untold.tokens
+
     def cut(self) -> None:
         """Read what there is of a sample that was stopped."""
         _, self._completion = self._reader.close()
 
     def _read(self, chunk: Chunk) -> list[Event]:
-        self.chunks += 1
+        self.chunks += chunk.pieces
         self._raw.append(chunk.text)
+        self._last_step = chunk.pieces if chunk.completion_tokens is None else len(chunk.token_ids)
         self.token_ids += chunk.token_ids
         self.logprobs += chunk.logprobs
         self._finish_reason = chunk.finish_reason or self._finish_reason

@@ -108,7 +108,7 @@ async def _counted_on(
                 if (way := chunk.resumed) is not None:
                     chunk = replace(chunk, logprobs=not_drawn(chunk.text) if tells_logprobs else ())
                     yield Settlement(way, "length" if own.finish == "length" else "stop")
-                count += 1
+                count += chunk.pieces
                 yield own.before(chunk, count)
     except RequestRefused:
         yield Chunk("", finish_reason=own.finish)

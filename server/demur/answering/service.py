@@ -8,11 +8,12 @@ from dataclasses import replace
 
 from demur import prompts
 from demur.answering.active import ActiveRequest
-from demur.answering.answer_keys import AnswerKeys
+from demur.answering.answer_equivalence import AnswerEquivalence
 from demur.answering.calibration import with_calibrator
 from demur.answering.collector import (
     SampleCollector,
     collector_for,
+    count_untold,
     tokens_saved_upper_bound,
     tokens_so_far,
     usage_of,
@@ -23,6 +24,7 @@ from demur.answering.errors import ContextTooLong, InvalidRequest
 from demur.answering.events import Event, Final, Progress
 from demur.answering.outcome import Outcome, decided
 from demur.answering.params import UnresolvedRequest
+from demur.answering.reading_steps import read_in_steps, reading_step
 from demur.answering.redaction import build_answer, output_is_visible
 from demur.answering.resolve import resolve
 from demur.answering.response import Identity, TokenValue
@@ -79,7 +81,7 @@ class Answerer:
         self.manifest = manifest
         self.settings = settings
         self.fingerprint = fingerprint or of_name(manifest.name, manifest)
-        self.keys = AnswerKeys(grader)
+        self.equivalence = AnswerEquivalence(grader)
         self._services = ScoringServices(engine, manifest, critic, calibrators or CalibratorStore())
         self._signals = SignalScores(self._services)
         self._clock = clock
@@ -111,24 +113,28 @@ class Answerer:
         return ActiveRequest(with_calibrator(resolved, request.params, settings, self._services), span, caller)
 
     async def answer(self, active: ActiveRequest, *, answer_id: str, first_sample: int = 0) -> Final:
-        """The last event of `stream`."""
-        async with aclosing(self.stream(active, answer_id=answer_id, first_sample=first_sample)) as events:
+        """The last event of `stream`, with samples read no more often than that takes."""
+        async with aclosing(self._events(active, answer_id, first_sample, streamed=False)) as events:
             async for event in events:
                 if isinstance(event, Final):
                     return event
         raise RuntimeError("a stream of events ends with the answer or raises")
 
-    async def stream(
-        self, active: ActiveRequest, *, answer_id: str, first_sample: int = 0
-    ) -> AsyncGenerator[Event, None]:
+    def stream(self, active: ActiveRequest, *, answer_id: str, first_sample: int = 0) -> AsyncGenerator[Event, None]:
         """Events in order, `Final` last. Closing the generator stops the work in the engine.
 
         `first_sample` numbers the samples when one request asks for several answers: sample i is drawn with seed
         + i, and the engine knows it as `answer_id-i`. Raises AnsweringError or EngineError.
         """
+        return self._events(active, answer_id, first_sample, streamed=True)
+
+    async def _events(
+        self, active: ActiveRequest, answer_id: str, first_sample: int, *, streamed: bool
+    ) -> AsyncGenerator[Event, None]:
         request = active.request
-        batch = await active.deadline.bound(self._prepare(active, answer_id, first_sample))
-        with self.keys.opened(active.caller, active) as key_of:
+        step = reading_step(request, streamed=streamed)
+        batch = await active.deadline.bound(self._prepare(active, answer_id, first_sample, step))
+        with self.equivalence.opened(active.caller, active) as key_of:
             collector = collector_for(request, key_of)
             async with aclosing(self._collect(active, batch, collector)) as events:
                 async for event in events:
@@ -148,7 +154,8 @@ class Answerer:
         saved = tokens_saved_upper_bound(collector, batch.samplings[0].max_tokens)
         shown = answer.decision == "answer" and request.shows_logprobs
         logprobs = visible_tokens(candidate.raw, answer.text, candidate.sample.logprobs) if shown else None
-        yield Final(answer, collector.states, outcome.ending, saved, outcome, logprobs)
+        late = candidate.tokens_past_decision
+        yield Final(answer, collector.states, outcome.ending, saved, outcome, logprobs, late)
 
     async def _collect(
         self, active: ActiveRequest, batch: SampleBatch, collector: SampleCollector
@@ -167,9 +174,10 @@ class Answerer:
                     if not shown and throttle.due():
                         yield Progress(tokens_so_far(collector))
         finally:
+            count_untold(collector, batch)
             active.count_samples(tokens_so_far(collector), usage_of(collector).prompt_tokens)
 
-    async def _prepare(self, active: ActiveRequest, answer_id: str, first: int) -> SampleBatch:
+    async def _prepare(self, active: ActiveRequest, answer_id: str, first: int, step: int | None) -> SampleBatch:
         request = active.request
         messages = prompts.messages(
             request.messages,
@@ -192,7 +200,7 @@ class Answerer:
             active.notices.append(f"max_tokens={sampling.max_tokens}; the prompt leaves no room for more")
         if prompt.token_ids is not None:
             active.count_prompt(len(prompt.token_ids))
-        samplings = [numbered(sampling, first + i) for i in range(request.samples)]
+        samplings = [read_in_steps(numbered(sampling, first + i), step) for i in range(request.samples)]
         settler = Settler(request.form) if request.settles else None
         scorer = self._signals.voting(request)
         return SampleBatch(prompt, samplings, answer_id, request.form, first, scorer, active.span, settler)
@@ -228,6 +236,7 @@ class Throttle:
         self._next = 0.0
 
     def due(self) -> bool:
+        """Whether it may happen now; if so, the interval begins anew."""
         now = asyncio.get_running_loop().time()
         if now < self._next:
             return False

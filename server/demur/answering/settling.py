@@ -52,7 +52,7 @@ class OwnPart:
         kept = _without_end(chunk) if chunk.finish_reason == "stop" else replace(chunk, finish_reason=None)
         self.finish = chunk.finish_reason or self.finish
         self.counted = self.counted if chunk.completion_tokens is None else chunk.completion_tokens
-        self.chunks += 1
+        self.chunks += chunk.pieces
         self.token_ids += kept.token_ids
         self._text.append(chunk.text)
         self._thought.append(chunk.thought)

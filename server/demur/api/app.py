@@ -29,11 +29,11 @@ from demur.api.middleware import RequestMiddleware
 from demur.api.responses import routes as responses
 from demur.api.served_document import serve_own_document
 from demur.api.streams import cancel
+from demur.api_keys import ApiKeyStore
 from demur.calibration.store import CalibratorStore
 from demur.engine.base import Engine, EngineError
 from demur.engine.critic import Critic
 from demur.grading import Grader
-from demur.keys import ApiKeyStore
 from demur.manifest import Manifest
 from demur.observability.engine import EngineMetrics, UpstreamState
 from demur.observability.metrics import Metrics
@@ -181,7 +181,7 @@ def _context(answerer: Answerer, clock: Callable[[], float], feedback: "Feedback
     )
     metrics.admission.watch(admission)
     metrics.engine.watch_ready(lambda: health.ready)
-    metrics.engine.watch_grading(lambda: answerer.keys.waiting)
+    metrics.engine.watch_grading(lambda: answerer.equivalence.waiting)
     keys = _key_ring(settings, clock) if settings.guarded else None
     metrics.engine.watch_keys(lambda: 0.0 if keys is None else keys.age)
     if feedback is not None:

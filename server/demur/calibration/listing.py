@@ -9,11 +9,12 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from demur.calibration.calibrator import Calibrator, Figure
+from demur.calibration.calibrator_file import read
 from demur.calibration.errors import CalibrationError, CalibratorFileError
-from demur.calibration.file import Calibrator, Figure, read
 from demur.calibration.tables import show_promises
 from demur.calibration.versions import Versions
-from demur.calibration.words import how_certified, percent, valid_for
+from demur.calibration.wording import how_certified, percent, valid_for
 from demur.core.metrics import METRICS
 from demur.named_file import shown
 

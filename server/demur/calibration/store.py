@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from errno import ENOENT
 from pathlib import Path
 
+from demur.calibration.calibrator_file import read
 from demur.calibration.errors import CalibratorFileError
-from demur.calibration.file import read
 from demur.calibration.matching import ServedCalibrator
 from demur.calibration.versions import shadow_of
 

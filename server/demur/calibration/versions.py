@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from demur.calibration.calibrator import Calibrator
+from demur.calibration.calibrator_file import read, write
 from demur.calibration.errors import CalibrationError, CalibratorFileError
-from demur.calibration.file import Calibrator, read, write
 from demur.calibration.matching import ServedCalibrator
 from demur.named_file import shown
 

@@ -1,7 +1,7 @@
 """The engine port: chat messages and sampling settings in, a cancellable stream of chunks out."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypedDict
 
 from demur.engine.shaping import UNSHAPED, LogitShaping
@@ -24,6 +24,18 @@ class Message(TypedDict):
     content: str
 
 
+@dataclass(slots=True)
+class Untold:
+    """Tokens of one sample that were generated and are in no chunk, because reading stopped before they came.
+
+    The engine writes it when a stream is closed or cancelled. One that never holds chunks back may leave it alone; one
+    that does not count tokens adds to `pieces` instead, how many chunks these would have been.
+    """
+
+    tokens: int = 0
+    pieces: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Sampling:
     """How one sample is drawn. `constraint` is a regular expression the output is forced to match, where the
@@ -31,6 +43,10 @@ class Sampling:
 
     `logprobs` asks for the log-probability of each token, with up to that many of the likeliest tokens beside it; None
     asks for nothing and costs nothing.
+
+    `step` is how many tokens may come before the next chunk has to be given out: 1 to have each as soon as it can be,
+    None where nobody looks before the end. It changes nothing about what is drawn, and an engine may give out more
+    often. What is cut short then is counted in `untold`.
     """
 
     max_tokens: int
@@ -41,6 +57,8 @@ class Sampling:
     json_schema: Mapping[str, Any] | None = None
     shaping: LogitShaping = UNSHAPED
     logprobs: int | None = None
+    step: int | None = field(default=1, compare=False)
+    untold: Untold | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +120,8 @@ class Chunk:
     prompt were in a prefix cache; what a reply had before it was continued is in none of them. `logprobs` has one entry
     for each token, or none where the engine was not asked or does not tell them. `thought` is private thought that the
     engine keeps apart from the text. `resumed` is on the first chunk of a stream that goes on with a reply; its text is
-    what was put behind that reply. Raises EngineError for counts that are no whole numbers in [0, 10**9].
+    what was put behind that reply. `pieces` is how many chunks it would have been, had none been held back: about one
+    for each token where these are not counted. Raises EngineError for counts that are no whole numbers in [0, 10**9].
     """
 
     text: str
@@ -114,6 +133,7 @@ class Chunk:
     cached_tokens: int | None = None
     thought: str = ""
     resumed: Resumption | None = None
+    pieces: int = 1
 
     def __post_init__(self) -> None:
         for count in (self.prompt_tokens, self.completion_tokens, self.cached_tokens):

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, cast
 
 import httpx
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+import msgspec
+from msgspec import Meta, Struct
 
 from demur.engine.base import Chunk, EngineError, EngineOverloaded, FinishReason, RequestRefused
 from demur.engine.host_logprobs import cached_tokens, token_logprobs
@@ -35,13 +36,7 @@ TEMPLATE_TOKENS = 1 << 14
 _FINISH: dict[str, FinishReason] = {"length": "length", "abort": "abort"}
 
 
-class _Typed(BaseModel):
-    """What the protocol does not name is passed over; what it names has its type and nothing near it."""
-
-    model_config = ConfigDict(strict=True, frozen=True)
-
-
-class _Delta(_Typed):
+class _Delta(Struct, frozen=True, gc=False):
     """Hosts with a reasoning parser keep a model's private thought apart, under one of two names."""
 
     content: str | None = None
@@ -54,23 +49,29 @@ class _Delta(_Typed):
         return found if isinstance(found, str) else ""
 
 
-class _Choice(_Typed):
+class _Choice(Struct, frozen=True, gc=False):
     delta: _Delta | None = None
     finish_reason: str | None = None
     logprobs: Any = None
     """Read apart, and only where they were asked for: one that cannot be read is a signal less, not a sample less."""
 
 
-class _Usage(_Typed):
+class _Usage(Struct, frozen=True, gc=False):
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     prompt_tokens_details: Any = None
 
 
-class _Event(_Typed):
-    choices: Annotated[list[_Choice], Field(max_length=16)] | None = None
+class _Event(Struct, frozen=True, gc=False):
+    """What the protocol does not name is passed over; what it names has its type and nothing near it."""
+
+    choices: Annotated[list[_Choice], Meta(max_length=16)] | None = None
     usage: _Usage | None = None
     error: Any = None
+
+
+_EVENT = msgspec.json.Decoder(_Event)
+_NOTHING, _UNSAID, _UNCOUNTED = _Choice(), _Delta(), _Usage()
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,15 +157,8 @@ async def _usage_after(chunks: AsyncGenerator[Chunk, None]) -> Chunk | None:
 def _translated() -> Generator[None]:
     try:
         yield
-    except ValidationError as error:
-        raise EngineError(f"an event that cannot be read: {_first_fault(error)}") from error
     except (httpx.HTTPError, httpx.InvalidURL, UntrustedReply, OSError, ValueError) as error:
         raise EngineError(f"no answer from the upstream: {one_line(error) or type(error).__name__}") from error
-
-
-def _first_fault(error: ValidationError) -> str:
-    fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    return one_line(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}")
 
 
 async def _refusal(response: httpx.Response) -> EngineError:
@@ -202,7 +196,7 @@ async def _chunks(response: httpx.Response, ask: Ask, longest_silence: float) ->
                     if data == b"[DONE]":
                         await _drain(pieces)
                         return
-                    if (chunk := _chunk(data, ask)) is not None:
+                    if (chunk := read_event(data, ask)) is not None:
                         spoke = clock()
                         yield chunk
                 if clock() - spoke > longest_silence:
@@ -246,13 +240,13 @@ class _Events:
             await asyncio.sleep(0)
 
 
-def _chunk(data: bytes, ask: Ask) -> Chunk | None:
-    """None for an event that says nothing. Raises ValidationError or EngineError."""
-    event = _Event.model_validate_json(data)
+def read_event(data: bytes, ask: Ask) -> Chunk | None:
+    """The chunk that the data of one event makes; None for one that says nothing. Raises EngineError."""
+    event = _decoded(data)
     if event.error:
         raise EngineError("it sent an error")
-    choice, usage = event.choices[0] if event.choices else _Choice(), event.usage or _Usage()
-    delta, reason = choice.delta or _Delta(), choice.finish_reason
+    choice, usage = event.choices[0] if event.choices else _NOTHING, event.usage or _UNCOUNTED
+    delta, reason = choice.delta or _UNSAID, choice.finish_reason
     text, thought = delta.content, delta.thought
     logprobs = token_logprobs(choice.logprobs) if ask.logprobs and choice.logprobs is not None else ()
     told = bool(text or thought or logprobs) or reason is not None
@@ -271,6 +265,22 @@ def _chunk(data: bytes, ask: Ask) -> Chunk | None:
         cached_tokens=cached_tokens(usage.prompt_tokens_details, usage.prompt_tokens),
         thought=thought,
     )
+
+
+def _decoded(data: bytes) -> _Event:
+    """Raises EngineError; none of the causes quotes what was sent.
+
+    Hosts written in Python may send NaN among log-probabilities, which is no JSON: there it becomes a word like any.
+    """
+    try:
+        try:
+            return _EVENT.decode(data)
+        except msgspec.DecodeError:
+            if b"NaN" not in data and b"Infinity" not in data:
+                raise
+            return _EVENT.decode(json.dumps(json.loads(data, parse_constant=str)))
+    except (msgspec.MsgspecError, RecursionError, ValueError) as error:
+        raise EngineError(f"an event that cannot be read: {one_line(error)}") from error
 
 
 def _most_tokens(ask: Ask) -> int:

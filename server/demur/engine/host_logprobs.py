@@ -3,7 +3,8 @@
 from math import isnan
 from typing import Annotated, Any, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+import msgspec
+from msgspec import Meta, Struct, field
 
 from demur.engine.base import TokenLogprob
 
@@ -16,40 +17,34 @@ MOST_ALTERNATIVES = 64
 LEAST = -1e4
 """OpenAI's hosts write -9999 for what has no probability to speak of."""
 
-_Text = Annotated[str, Field(max_length=LONGEST_TOKEN)]
+_Text = Annotated[str, Meta(max_length=LONGEST_TOKEN)]
+_Octets = Annotated[list[Annotated[int, Meta(ge=0, le=255)]], Meta(max_length=LONGEST_TOKEN)]
 
 
-class _Logprob(BaseModel):
-    model_config = ConfigDict(strict=True, frozen=True)
-
+class _Logprob(Struct, frozen=True, gc=False):
     token: _Text
     logprob: float
-    octets: Annotated[
-        list[Annotated[int, Field(ge=0, le=255)]] | None, Field(max_length=LONGEST_TOKEN, alias="bytes")
-    ] = None
+    octets: _Octets | None = field(default=None, name="bytes")
 
     @property
     def text(self) -> bytes:
         """A token may be a part of a character: then only its bytes tell what it is."""
-        octets: list[int] | None = self.octets
-        return self.token.encode(errors="surrogatepass") if octets is None else bytes(octets)
+        return self.token.encode(errors="surrogatepass") if self.octets is None else bytes(self.octets)
 
 
-class _Position(_Logprob):
-    top_logprobs: Annotated[list[_Logprob], Field(max_length=MOST_ALTERNATIVES)] | None = None
+class _Position(_Logprob, frozen=True, gc=False):
+    top_logprobs: Annotated[list[_Logprob], Meta(max_length=MOST_ALTERNATIVES)] | None = None
 
 
-class _Logprobs(BaseModel):
-    model_config = ConfigDict(strict=True, frozen=True)
-
-    content: Annotated[list[_Position], Field(max_length=MOST_TOKENS)] | None = None
+class _Logprobs(Struct, frozen=True, gc=False):
+    content: Annotated[list[_Position], Meta(max_length=MOST_TOKENS)] | None = None
 
 
 def token_logprobs(sent: Any) -> tuple[TokenLogprob, ...]:
     """The `logprobs` of one choice of one event; nothing where a part of it is not as the protocol has it."""
     try:
-        read = _Logprobs.model_validate(sent)
-    except ValidationError:
+        read = msgspec.convert(sent, _Logprobs)
+    except msgspec.ValidationError:
         return ()
     found = tuple(_told(position) for position in read.content or ())
     return () if any(isnan(each.logprob) for each in found) else found

@@ -26,6 +26,7 @@ from demur.engine.base import (
     Trace,
 )
 from demur.engine.chat_stream import Ask, Overrun, chat_stream
+from demur.engine.holding import held_back
 from demur.engine.resuming import further, put_behind
 from demur.engine.upstreams import Upstream, client_of, model_cards
 
@@ -97,15 +98,21 @@ class OpenAIEngine:
         """The upstream applies the template, so nothing is counted here."""
         return Prompt(tuple(messages), template=template)
 
-    async def stream(
+    def stream(
         self, prompt: Prompt, sampling: Sampling, *, request_id: str, trace: Trace | None = None
     ) -> AsyncGenerator[Chunk, None]:
         """One sample. Raises EngineOverloaded when no upstream takes it now, RequestRefused when none ever will,
         EngineError when one broke off.
 
         A request that is taken once it asks for no log-probabilities shows that these hosts tell none: they are not
-        asked for any again.
+        asked for any again. Hosts are always asked for streams, so that one that falls silent is found out.
         """
+        chunks = self._pieces(prompt, sampling, request_id, trace)
+        return chunks if sampling.step == 1 else held_back(chunks, sampling)
+
+    async def _pieces(
+        self, prompt: Prompt, sampling: Sampling, request_id: str, trace: Trace | None
+    ) -> AsyncGenerator[Chunk, None]:
         headers = {**(trace or {}), "x-request-id": request_id}
         async with AsyncExitStack() as stack:
             resumed, (host, chunk, rest) = await self._open_in_some_way(prompt, sampling, headers, stack)

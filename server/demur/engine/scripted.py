@@ -28,6 +28,7 @@ from demur.engine.base import (
 )
 from demur.engine.demo import demo_answer
 from demur.engine.demo_json import demo_document
+from demur.engine.holding import held_back
 from demur.prompts import asks_if_right
 
 _WORD = re.compile(r"\s*\S+")
@@ -178,7 +179,8 @@ class ScriptedEngine:
         self.running += 1
         try:
             played = self._play if prompt.written is None else self._go_on
-            async with aclosing(played(script, prompt, sampling, request_id)) as chunks:
+            pieces = played(script, prompt, sampling, request_id)
+            async with aclosing(pieces if sampling.step == 1 else held_back(pieces, sampling)) as chunks:
                 async for chunk in chunks:
                     finished = chunk.finish_reason is not None
                     yield chunk

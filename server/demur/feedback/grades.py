@@ -28,8 +28,8 @@ class Given:
     """One verdict as it comes: about an answer, one of its claims (from 0) or one of its samples.
 
     `lease` shows that the item was taken from a queue. `skipped` is for good, `later` puts the item behind the others
-    and `release` gives it back. `gold` marks a verdict that was made by comparing with a known answer, `judge` one that
-    a model gave.
+    and `release` gives it back. `gold` marks a verdict that is made by comparing with a known answer, which counts for
+    the queue that the item was taken from, and `judge` one that a model gave.
     """
 
     answer_id: str
@@ -78,7 +78,7 @@ def give(db: Connection, given: Given, grader: Grader, options: FeedbackOptions,
             raise BadGrade("there is no verdict of this key to take back", "correct")
         _write(db, given, grader, source, now)
     alarm = False
-    if source in QUEUES and given.sample is None:
+    if given.sample is None and (source in QUEUES or (source == "gold" and given.lease is not None)):
         if given.claim is None:
             _settle(db, answer, given, options, now)
         if given.verdict in ("right", "wrong", "skipped"):
@@ -128,7 +128,7 @@ def _source(db: Connection, answer: Mapping[str, Any], given: Given, grader: Gra
     """The queue, where the item was taken from it, and where its grader corrects the verdict; else volunteered."""
     if given.judge:
         return "judge"
-    if given.gold is not None and given.lease is None:
+    if given.gold is not None:
         return "gold"
     if answer["queue"] is None:
         return "volunteered"

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from demur.calibration.graded_source import Source
 from demur.calibration.matching import OWN
-from demur.calibration.rows import FEWEST_ROWS, SignalRow, SignalRows, check_enough
-from demur.calibration.run import Source
+from demur.calibration.row_checks import FEWEST_ROWS, check_enough
+from demur.calibration.rows import SignalRow, SignalRows
 from demur.core.calibration.signals import SIGNALS
 from demur.evaluation.rows import Level
 from demur.feedback.remote import ask_server, at_database, is_server

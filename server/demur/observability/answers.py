@@ -39,6 +39,11 @@ class AnswerMetrics:
             ["by"],
             registry=registry,
         )
+        self.tokens_past_decision = Counter(
+            "demur_tokens_past_decision",
+            "Tokens generated in vain, between the one that made an abstention certain and the stop, at most.",
+            registry=registry,
+        )
 
     def count(self, endpoint: str, final: Final) -> None:
         """Count one answer, its samples and its tokens."""
@@ -52,3 +57,4 @@ class AnswerMetrics:
         self.tokens.labels("completion").inc(answer.usage.completion_tokens or 0)
         if final.tokens_saved_upper_bound:
             self.tokens_saved.labels("vote" if answer.samples else "abstention").inc(final.tokens_saved_upper_bound)
+        self.tokens_past_decision.inc(final.tokens_past_decision)

@@ -1,4 +1,4 @@
-"""How many of the other samples gave the same answer (self-consistency, Wang et al. 2022), as a confidence."""
+"""How many of the other samples gave the same answer (self-consistency, arXiv:2203.11171), as a confidence."""
 
 from typing import TYPE_CHECKING
 

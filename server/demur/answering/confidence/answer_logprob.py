@@ -1,8 +1,8 @@
 """The likelihood of the answer's own tokens, as a confidence: exp of their mean log-probability.
 
 That is the geometric mean of their probabilities, so that long answers are not doubted for being long
-(length-normalised sequence likelihood, Malinin and Gales 2021). Only the answer counts: the reasoning before it would
-drown it.
+(length-normalised sequence likelihood, arXiv:2002.07650). Only the answer counts: the reasoning before it would drown
+it.
 """
 
 from collections.abc import Sequence

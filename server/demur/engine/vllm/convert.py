@@ -33,7 +33,7 @@ _FINISH_REASONS: Mapping[str, FinishReason] = {
 
 
 def sampling_params(sampling: Sampling, seeding: Seeding) -> "SamplingParams":
-    """For one sample whose output comes in pieces; `seeding` says who draws if it has a seed.
+    """For one sample, whole or in pieces as its `step` says; `seeding` says who draws if it has a seed.
 
     Raises RequestRefused for a seed that nobody can draw with, ValueError for settings vLLM refuses.
     """
@@ -51,7 +51,9 @@ def sampling_params(sampling: Sampling, seeding: Seeding) -> "SamplingParams":
         structured_outputs=_forced_form(sampling),
         # Never prompt_logprobs: a request with them does not read the prefix cache.
         logprobs=sampling.logprobs,
-        output_kind=RequestOutputKind.DELTA,
+        # A whole output wakes nobody before its end: one event of the loop for a sample in place of one for each token.
+        output_kind=RequestOutputKind.FINAL_ONLY if sampling.step is None else RequestOutputKind.DELTA,
+        stream_interval=sampling.step,
         **shaping,
     )
 

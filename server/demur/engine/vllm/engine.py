@@ -26,6 +26,7 @@ from demur.engine.vllm.arguments import Seeding, seeding
 from demur.engine.vllm.control_tokens import ControlTokens
 from demur.engine.vllm.convert import chunk, sampling_params, translated_errors
 from demur.engine.vllm.detokenize import TokenTexts, pieces
+from demur.engine.vllm.outputs import counted
 from demur.engine.vllm.process import SILENCE, EngineProcess
 from demur.engine.vllm.startup import existing, import_vllm, launch
 
@@ -166,6 +167,8 @@ class VLLMEngine:
             # A reasoning parser would hold the constraint back until a thought has ended: here none is open any more.
             ended = None if prompt.written is None else True
             outputs = self._llm.generate(asked, params, request_id, trace_headers=trace, reasoning_ended=ended)
+            if sampling.untold is not None:
+                outputs = counted(self._llm, outputs, request_id, sampling.untold)
             async with aclosing(outputs):
                 async for output in outputs:
                     piece = chunk(output, len(token_ids), completion_tokens, texts)

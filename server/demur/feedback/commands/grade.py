@@ -4,6 +4,7 @@ import asyncio
 import os
 import sys
 import time
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import click
@@ -31,6 +32,13 @@ def grade(
     ] = None,
     base_url: BaseUrl = None,
     api_key: ApiKey = None,
+    known: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help='Grade those whose right answer is in this file, one {"question", "answer"} a line, by comparison.',
+        ),
+    ] = None,
     judge_model: Annotated[
         str | None, typer.Option(help="Let this model grade in your place; what it says is marked as a judge's.")
     ] = None,
@@ -49,17 +57,31 @@ def grade(
     from demur.feedback.commands.screen import show_item
     from demur.feedback.commands.server import GradingServer, Refused
 
+    if known is not None and judge_model is not None:
+        raise typer.BadParameter("give --known or a judge, one after the other", param_hint="--known")
     if (judge_model is None) != (judge_base_url is None) or (every is not None and judge_model is None):
         raise typer.BadParameter("--judge-model and --judge-base-url go together", param_hint="--judge-model")
     try:
         with GradingServer(base_url, api_key) as server:
-            if judge_model is None or judge_base_url is None:
+            if known is not None:
+                graded = compared(server, queue or "audit", known)
+            elif judge_model is None or judge_base_url is None:
                 graded = Loop(server, queue or "audit", show_item).run()
             else:
                 graded = judged(server, queue or "learn", judge_base_url, judge_model, every)
     except (Refused, ValueError) as error:
         fail(str(error))
     typer.echo(f"{graded} graded")
+
+
+def compared(server: Any, queue: str, path: Path) -> int:
+    """How many were graded by comparison with known answers."""
+    from demur.feedback.commands.known import grade_known, read_known
+
+    graded, left = grade_known(server, queue, read_known(path))
+    if left:
+        typer.echo(f"{left} others have no known answer; they are left for people", err=True)
+    return graded
 
 
 def judged(server: Any, queue: str, base_url: str, model: str, every: float | None) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from demur.calibration.installed import check_installed
+from demur.calibration.check_installed import check_installed
 from demur.evaluation.commands import console, one_line_errors
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ def apply(
     out: Annotated[Path | None, typer.Option(help="Write here. (default: standard output)")] = None,
 ) -> None:
     """Print rows with their confidence replaced by the calibrated one; the raw one is kept as raw_confidence."""
-    from demur.calibration.applying import applied, rows_for
-    from demur.calibration.file import read
+    from demur.calibration.apply import applied, rows_for
+    from demur.calibration.calibrator_file import read
 
     with one_line_errors():
         calibrator = read(file)
@@ -55,7 +55,7 @@ def show(
     as_json: Annotated[bool, typer.Option("--json", help="Print the file's fields as JSON.")] = False,
 ) -> None:
     """What a calibrator was made from, what it changed, and what it promises."""
-    from demur.calibration.file import read
+    from demur.calibration.calibrator_file import read
     from demur.calibration.listing import show_file
 
     with one_line_errors():
@@ -160,7 +160,7 @@ def diff(
     ] = None,
 ) -> None:
     """What differs between two calibrators: where they came from, their figures, their thresholds."""
-    from demur.calibration.file import read
+    from demur.calibration.calibrator_file import read
     from demur.calibration.listing import diff_table
 
     with one_line_errors():

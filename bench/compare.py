@@ -1,0 +1,62 @@
+"""What moved since the baseline: figures whose intervals do not meet. python -m bench compare [RECORD] [--keep]"""
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from bench.pairs import Figure
+from bench.record import BASELINE, RECORD, figures_of, read
+from rich.console import Console
+from rich.table import Table
+
+
+def moved(before: Figure, now: Figure) -> bool:
+    """Whether the two intervals have nothing in common."""
+    return now.low > before.high or now.high < before.low
+
+
+def compared(baseline: Mapping[str, Any], record: Mapping[str, Any]) -> list[tuple[str, Figure | None, Figure | None]]:
+    """Every figure of either, by benchmark and name."""
+    found = list[tuple[str, Figure | None, Figure | None]]()
+    for benchmark in sorted({*baseline, *record}):
+        before, now = figures_of(baseline, benchmark), figures_of(record, benchmark)
+        found += [(f"{benchmark}: {name}", before.get(name), now.get(name)) for name in sorted({*before, *now})]
+    return found
+
+
+def word(before: Figure | None, now: Figure | None) -> str:
+    if before is None or now is None:
+        return "new" if before is None else "not measured"
+    if not moved(before, now):
+        return ""
+    return f"{now.value / before.value:.2f} times" if before.value else "moved"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench compare", description=__doc__)
+    parser.add_argument("record", nargs="?", type=Path, default=RECORD, help="made by make bench")
+    parser.add_argument("--baseline", type=Path, default=BASELINE)
+    parser.add_argument("--keep", action="store_true", help="make this record the baseline")
+    asked = parser.parse_args()
+    if not asked.record.exists():
+        raise SystemExit(f"compare: there is no {asked.record}; make bench writes it")
+    if asked.keep:
+        asked.baseline.write_text(asked.record.read_text())
+        print(f"compare: {asked.baseline} holds this record now")
+        return
+    if not asked.baseline.exists():
+        raise SystemExit(f"compare: there is no {asked.baseline}; --keep makes it of this record")
+    show(compared(read(asked.baseline), read(asked.record)))
+
+
+def show(rows: list[tuple[str, Figure | None, Figure | None]]) -> None:
+    table = Table("figure", "baseline", "now", "moved beyond its interval", title="what moved")
+    for name, before, now in rows:
+        table.add_row(name, *("" if one is None else one.text() for one in (before, now)), word(before, now))
+    Console(width=160).print(table)
+    Console().print(f"{sum(bool(word(before, now)) for _, before, now in rows)} of {len(rows)} figures moved")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,161 @@
+"""This server against vLLM's own API server: same model, prompts and sampling, in turn (A B B A ...).
+
+Greedy samples of the tiny random model never end by themselves, so that both servers generate the same number of
+tokens, which is checked. It is so small that what a server adds is not hidden behind it; a core is reserved for the API
+process, or the engine's spinning threads would starve both servers. The embedded model runs on all cores, as served by
+default, and ends when it likes: there only requests are the same.
+
+Both servers run all the time, one load at a time. A round has as many requests as the faster of the two answers in
+`--seconds`. CPU time is that of the API process alone: it is the figure that repeats. An interval is a bootstrap over
+pairs of neighbouring rounds.
+"""
+
+import argparse
+import asyncio
+import math
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import httpx
+from bench.pairs import LEAST_PAIRS, Figure, mean_of, ratio_of, verdict
+from bench.record import keep
+from bench.report import publish
+from bench.server.cases import CONTRACTS, Case, cases
+from bench.server.contenders import Contender, Setup, serving
+from bench.server.load import Load, load
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
+from tiny_model import make_tiny_model
+
+Pair = tuple[Load, Load]
+"""Ours and theirs, of neighbouring rounds."""
+FIRST_PROBE = 2
+"""Requests for each one at a time of the load that warms both up and tells how fast they are."""
+
+
+def main() -> None:
+    asked = options()
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder)
+        setup = embedded() if asked.model == "embedded" else Setup(make_tiny_model(work / "tiny"), "float32", 1)
+        with (
+            serving("demur", setup.demur(8411), 8411, work / "demur.log", setup.environment) as ours,
+            serving("vllm", setup.vllm(8412), 8412, work / "vllm.log", setup.environment) as theirs,
+        ):
+            pairs = asyncio.run(compare(ours, theirs, asked))
+            memory = {one.name: one.memory_mib() for one in (ours, theirs)}
+            started = {one.name: one.ready_after for one in (ours, theirs)}
+    report(pairs, memory, started, setup, asked)
+
+
+def options() -> argparse.Namespace:
+    """What a run measures."""
+    parser = argparse.ArgumentParser(prog="python -m bench server", description="This server beside vLLM's own.")
+    parser.add_argument("--model", choices=("tiny", "embedded"), default="tiny")
+    parser.add_argument("--pairs", type=int, default=LEAST_PAIRS, help="of rounds, ours and theirs")
+    parser.add_argument("--seconds", type=float, default=5.0, help="a round takes at least")
+    parser.add_argument("--tokens", type=int, default=128, help="max_tokens of each sample")
+    parser.add_argument("--concurrency", type=int, nargs="+", default=[1, 8, 32, 128])
+    parser.add_argument("--samples", type=int, nargs="+", default=[1, 8])
+    parser.add_argument("--contracts", nargs="+", default=list(CONTRACTS), choices=CONTRACTS)
+    parser.add_argument("--only", default="", help="cases whose name holds this, such as 'whole, answers'")
+    return parser.parse_args()
+
+
+def embedded() -> Setup:
+    """The model that ships, on all cores."""
+    from demur.serving.engines.vllm import prepare_embedded
+
+    return Setup(Path(prepare_embedded()), "bfloat16", 0)
+
+
+async def compare(ours: Contender, theirs: Contender, asked: argparse.Namespace) -> dict[Case, list[Pair]]:
+    """Pairs of loads by case; which goes first alternates."""
+    wanted = cases(tuple(asked.concurrency), tuple(asked.samples), tuple(asked.contracts))
+    chosen = [case for case in wanted if asked.only in case.name]
+    if not chosen:
+        raise SystemExit(f"bench: no case has {asked.only!r} in its name")
+    found = dict[Case, list[Pair]]()
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=256)
+    async with httpx.AsyncClient(timeout=600, limits=limits, trust_env=False) as client:
+        for number, case in enumerate(chosen):
+            found[case] = await paired(client, ours, theirs, case, asked, first=1 + 10**6 * number)
+            print(f"{number + 1} of {len(chosen)}: {case.name}", file=sys.stderr, flush=True)
+    return found
+
+
+async def paired(
+    client: httpx.AsyncClient, ours: Contender, theirs: Contender, case: Case, asked: argparse.Namespace, first: int
+) -> list[Pair]:
+    """The rounds of one case. Raises SystemExit where the two do not generate as many tokens."""
+    probe = FIRST_PROBE * case.concurrency
+    warm = [await load(client, each, case, probe, asked.tokens, first) for each in (ours, theirs)]
+    fastest = max(probe / each.seconds for each in warm)
+    requests = max(case.concurrency, math.ceil(fastest * asked.seconds))
+    pairs = list[Pair]()
+    for number in range(asked.pairs):
+        at = first + 10 * probe + number * requests
+        order = (ours, theirs) if number % 2 else (theirs, ours)
+        done = {each.name: await load(client, each, case, requests, asked.tokens, at) for each in order}
+        pairs.append((done["demur"], done["vllm"]))
+    check_tokens(pairs, case, asked)
+    return pairs
+
+
+def check_tokens(pairs: Sequence[Pair], case: Case, asked: argparse.Namespace) -> None:
+    """The random model never ends a sample, so that all of them have `max_tokens`."""
+    for one in (each for pair in pairs for each in pair):
+        expected = one.requests * case.samples * asked.tokens
+        if asked.model == "tiny" and one.tokens != expected:
+            raise SystemExit(f"bench: {case.name}: {one.tokens} tokens where {expected} were to be generated")
+
+
+def figures(case: Case, pairs: Sequence[Pair]) -> dict[str, Figure]:
+    """By name, the case before it."""
+
+    def ratio(what: str) -> Figure:
+        return ratio_of(*([getattr(pair[side], what) for pair in pairs] for side in (0, 1)))
+
+    found = {
+        "throughput, ours / vLLM's": ratio("throughput"),
+        "CPU a token, ours / vLLM's": ratio("cpu_per_token"),
+        "first event, ours / vLLM's": ratio("first_event"),
+        "CPU a token": mean_of([ours.cpu_per_token * 1e3 for ours, _ in pairs], "ms"),
+        "CPU a request": mean_of([ours.cpu_per_request * 1e3 for ours, _ in pairs], "ms"),
+        "CPU a token, vLLM": mean_of([theirs.cpu_per_token * 1e3 for _, theirs in pairs], "ms"),
+        "tokens a second": mean_of([ours.throughput for ours, _ in pairs], "1/s"),
+    }
+    return {f"{case.name}: {name}": figure for name, figure in found.items()}
+
+
+def report(
+    pairs: dict[Case, list[Pair]],
+    memory: dict[str, float],
+    started: dict[str, float],
+    setup: Setup,
+    asked: argparse.Namespace,
+) -> None:
+    """A table, and the record."""
+    measured, rows = dict[str, Figure](), list[list[str]]()
+    for case, done in pairs.items():
+        found = figures(case, done)
+        measured |= found
+        throughput, cpu, first, ours, _, theirs, _ = found.values()
+        each = [f"{ratio.text()}: {verdict(ratio)}" for ratio in (throughput, cpu, first)]
+        rows.append([case.name, *each, f"{ours.value:.4f} / {theirs.value:.4f}"])
+    columns = ["case", "throughput ratio", "CPU a token, ratio", "first event, ratio", "CPU a token, ms"]
+    conditions = {name: value for name, value in vars(asked).items() if name != "only"}
+    conditions |= {"reserved_cores": setup.reserved_cores, "memory_mib": memory, "ready_after_seconds": started}
+    conditions["finished"] = time.strftime("%Y-%m-%d")
+    title = (
+        f"demur / vLLM's API server, {asked.model} model, {setup.reserved_cores} cores reserved, {asked.pairs} pairs"
+    )
+    publish(f"server-{asked.model}", title, columns, rows, conditions)
+    keep(f"server, {asked.model} model", measured, conditions)
+
+
+if __name__ == "__main__":
+    main()
