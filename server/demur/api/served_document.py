@@ -50,6 +50,9 @@ def _limit(fields: Schema, answerer: Answerer) -> None:
     """The operator's limits. Those of a single key are refused with 403, or told when they are reached."""
     settings, services = answerer.settings, answerer.services
     fields["samples"]["maximum"] = settings.max_samples
+    for kind in fields.get("n", {}).get("anyOf", []):  # choices are samples too
+        if kind["type"] == "integer":
+            kind["maximum"] = settings.max_samples
     fields["timeout"]["maximum"] = settings.max_timeout
     fields["contract"]["enum"] = [contract.name for contract in _contracts(answerer)]
     fields["confidence_source"]["enum"] = _available(services)
