@@ -47,7 +47,7 @@ slow: setup-dev
 	.venv/bin/pytest -m "ecosystem and not more_clients" $(ARGS)
 
 ecosystem: setup-dev ## today's clients against the server: those of `make test`, and more
-	@scripts/setup-ecosystem
+	@scripts/setup-ecosystem more
 	.venv/bin/pytest -m ecosystem $(ARGS)
 
 bench: setup-dev ## measure: our server against bare vLLM, the reader, selection, metrics

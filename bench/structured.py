@@ -25,7 +25,7 @@ import httpx
 from bench.report import Spread, publish
 
 from demur.core.fields import is_valid
-from demur.core.metrics import Rows, RowsError, summarise
+from demur.core.metrics import Estimate, Rows, RowsError, summarise
 from demur.evaluation.datasets import DATASETS
 from demur.evaluation.datasets.base import questions
 from demur.evaluation.datasets.files import read_file
@@ -141,9 +141,8 @@ class Asker:
 
 async def measure(options: argparse.Namespace) -> tuple[Tally, Asker, Asker | None]:
     schema = SUM if options.facts is None else FACT
-    rows = (
-        sums(options.rows, options.seed) if options.facts is None else facts(options.facts, options.rows, options.seed)
-    )
+    count, seed = options.rows, options.seed
+    rows = sums(count, seed) if options.facts is None else facts(options.facts, count, seed)
     ours = Asker(options.url.rstrip("/"), None, schema, options.max_tokens)
     bare = Asker(options.bare.rstrip("/"), options.bare_model, schema, options.max_tokens) if options.bare else None
     told, size = Tally(), max(1, -(-len(rows) // options.rounds))
@@ -183,7 +182,14 @@ def _figures(pairs: Sequence[tuple[float | None, bool]]) -> dict[str, str]:
         found = summarise(Rows.of([p for p, _ in pairs], [right for _, right in pairs]), missing="abstain").figures
     except RowsError as error:
         return dict.fromkeys(FIGURES, str(error))
-    return {name: str(found[name]) for name in FIGURES}
+    return {name: _told(found[name]) for name in FIGURES}
+
+
+def _told(figure: Estimate) -> str:
+    if figure.value is None:
+        return f"none: {figure.reason}"
+    ends = "" if figure.low is None else f" ({figure.low:.3f} to {figure.high:.3f})"
+    return f"{figure.value:.3f}{ends}"
 
 
 def main() -> None:

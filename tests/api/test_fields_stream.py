@@ -64,10 +64,10 @@ async def followed(text: str, size: int, finish: str, schema: dict[str, Any], fi
     raise AssertionError("a stream ends with the answer")
 
 
-@pytest.mark.parametrize("size", [1, 2, 5, 100])
+@pytest.mark.parametrize("size", [1, 5])
 @pytest.mark.parametrize(
     ("schema", "doubt", "t", "withheld"),
-    list(product([STRICT, NULLABLE], ["keep", "null", "abstain"], [0, 0.5, 0.97], [False, True])),
+    list(product([STRICT, NULLABLE], ["keep", "null", "abstain"], [0.5, 0.97], [False, True])),
 )
 def test_wherever_it_is_cut_nothing_is_shown_that_the_reply_withholds(size, schema, doubt, t, withheld) -> None:
     fields = {"on_doubt": doubt, "risk_threshold": t, "include_withheld": withheld}

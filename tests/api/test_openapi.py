@@ -69,6 +69,8 @@ def test_what_the_document_does_not_allow(document, method, path) -> None:
     assert 200 not in replies(document[path][method], GenerationMode.NEGATIVE)
 
 
+PATIENCE = 120.0
+"""Seconds; a busy machine may need some for what the first request of an app loads."""
 TAKEN: list[dict[str, object]] = [
     {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]},
     {"type": "array", "items": {"enum": ["a", None]}},
@@ -116,10 +118,21 @@ def replies(operation: APIOperation, mode: GenerationMode) -> Counter[int]:
     def check(case: Case, data: DataObject) -> None:
         if mode is GenerationMode.POSITIVE and isinstance(case.body, dict):
             case.body = sayable(case.body, data.draw)
-        response = case.call()
+        response = case.call(timeout=PATIENCE)
         asked_for = response.status_code == 422 and response.json()["error"].get("code") == "abstained"
         case.validate_response(response, excluded_checks=[positive_data_acceptance] if asked_for else [])
         statuses[response.status_code] += 1
 
     check()
     return statuses
+
+
+def test_the_document_is_that_of_this_server() -> None:
+    manifest = Manifest(name="demur-test", contracts=("claims",))
+    app = create_app(ScriptedEngine(), manifest, Settings(max_samples=3, max_timeout=7))
+    fields = app.openapi()["components"]["schemas"]["ChatRequest"]["properties"]
+    assert (fields["samples"]["maximum"], fields["timeout"]["maximum"]) == (3, 7)
+    assert fields["n"]["anyOf"][0]["maximum"] == 3
+    assert fields["contract"]["enum"] == ["claims", "fields"]
+    assert "critic" not in fields["confidence_source"]["enum"]
+    assert app.openapi() is app.openapi()

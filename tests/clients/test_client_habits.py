@@ -160,6 +160,15 @@ def test_signals(use: Any, reply: Any) -> None:
     assert json.loads(network.requests[0].content)["include_signals"] == ["agreement", "p_true"]
 
 
+def test_signals_of_single_fields(use: Any, reply: Any) -> None:
+    told = {"answer_logprob": {"value": 0.5, "missing": None, "cost": None}}
+    fields = [FIELDS[0] | {"signals": told}, FIELDS[1]]
+    network = Network(httpx.Response(200, json=reply(contract="fields", answer="{}", fields=fields, text="{}")))
+    answer = use(network, lambda client: client.answer("q", schema={"type": "object"}))
+    assert answer.fields[0].signals["answer_logprob"].value == 0.5
+    assert answer.fields[1].signals is None
+
+
 def test_a_stream_with_a_schema(use: Any, structured: Any) -> None:
     body = f"event: answer\ndata: {json.dumps(structured)}\n\n"
     network = Network(httpx.Response(200, text=body, headers={"content-type": "text/event-stream"}))

@@ -136,3 +136,8 @@ def test_programs_run(program: str, url: str, tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=known, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
+
+
+def test_five_programs_show_clients_and_structured_answers() -> None:
+    shown = [block for name in ("clients", "structured") for block in fences(ROOT / "docs" / f"{name}.md")]
+    assert sum(block.language == "python" for block in shown) >= 5

@@ -50,6 +50,9 @@ def _limit(fields: Schema, answerer: Answerer) -> None:
     """The operator's limits. Those of a single key are refused with 403, or told when they are reached."""
     settings, services = answerer.settings, answerer.services
     fields["samples"]["maximum"] = settings.max_samples
+    for kind in fields.get("n", {}).get("anyOf", []):  # choices are samples too
+        if kind["type"] == "integer":
+            kind["maximum"] = settings.max_samples
     fields["timeout"]["maximum"] = settings.max_timeout
     fields["contract"]["enum"] = [contract.name for contract in _contracts(answerer)]
     fields["confidence_source"]["enum"] = _available(services)
@@ -67,13 +70,13 @@ def _forms(body: str, contract: Contract, *, is_default: bool) -> Iterator[Schem
     if not (is_default or contract.takes_schema):
         named["required"] = ["contract"]
     if contract.takes_schema:
-        own = {"properties": {"granularity": False}}
+        own: Schema = {"granularity": False}
     else:
-        own = {"properties": {"on_doubt": False, "explain_fields": {"enum": [False]}}}
+        own = {"on_doubt": False, "explain_fields": {"enum": [False]}}
         if not contract.has_claims:
-            own["properties"] |= {"granularity": {"enum": ["response"]}, "aggregation": False}
+            own |= {"granularity": {"enum": ["response"]}, "aggregation": False}
     for asked in _with_schema(body) if contract.takes_schema else [_without_schema(body)]:
-        yield _joined(_joined(named, own), asked)
+        yield _joined(_joined(named, {"properties": own}), asked)
 
 
 def _with_schema(body: str) -> list[Schema]:
@@ -141,7 +144,7 @@ def _alone(name: str, services: ScoringServices) -> Schema:
 
 
 def _joined(one: Schema, other: Schema) -> Schema:
-    """Both; where both speak of a property, the one that forbids it or says less of it last wins."""
+    """What both say; of a property that both speak of, what the second says."""
     properties = {**one.get("properties", {}), **other.get("properties", {})}
     required: Sequence[str] = [*one.get("required", []), *other.get("required", [])]
     rest = {name: value for each in (one, other) for name, value in each.items()}

@@ -1,10 +1,11 @@
-"""What every program asks, and how it tells what came back: one JSON object a line on standard output."""
+"""What every program asks, and how it tells what came back."""
 
-import json
-import sys
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
+from reporting import report
+
+__all__ = ["ASK", "DOUBT", "PERSON", "TOOL_HISTORY", "Person", "report"]
 
 
 def _user(text: str) -> list[dict[str, str]]:
@@ -25,19 +26,5 @@ TOOL_HISTORY: list[dict[str, Any]] = [
 class Person(BaseModel):
     """Somebody."""
 
-    name: str
-    born: int | None
-
-
-class _Report:
-    """Called with a name and what was seen."""
-
-    def __call__(self, name: str, *seen: Any) -> None:
-        print(json.dumps([name, *seen]), flush=True)
-
-    def url(self) -> str:
-        """The server's, with /v1."""
-        return sys.argv[1]
-
-
-report = _Report()
+    name: str = Field(max_length=40)
+    born: int | None = Field(ge=0, le=2100)

@@ -4,7 +4,7 @@ from case import Person, report
 
 from demur_client.langchain import ChatDemur
 
-chat = ChatDemur(model="demur-test", base_url=report.url(), api_key="unused", risk_threshold=0.5)
+chat = ChatDemur(model=report.model(), base_url=report.url(), api_key="unused", risk_threshold=0.5)
 message = chat.invoke("How many legs has a spider?")
 report("answer", message.content, message.response_metadata["demur"]["confidence"])
 message = chat.invoke("How many legs has a millipede?")

@@ -8,7 +8,12 @@ from case import ASK, DOUBT, PERSON, TOOL_HISTORY, Person, report
 
 def ask(messages, **fields):
     return litellm.completion(
-        model="openai/demur-test", api_base=report.url(), api_key="unused", messages=messages, num_retries=0, **fields
+        model=f"openai/{report.model()}",
+        api_base=report.url(),
+        api_key="unused",
+        messages=messages,
+        num_retries=0,
+        **fields,
     )
 
 

@@ -23,6 +23,8 @@ chunks = [chunk.choices[0] for chunk in stream]
 report("stream", "".join(chunk.delta.content or "" for chunk in chunks), chunks[-1].demur["confidence"])
 parsed = client.chat.completions.parse(model=model, messages=PERSON, response_format=Person).choices[0]
 report("structured", parsed.message.parsed.model_dump(), [field["confidence"] for field in parsed.demur["fields"]])
+with client.chat.completions.stream(model=model, messages=PERSON, response_format=Person) as events:
+    report("structured_stream", events.get_final_completion().choices[0].message.parsed.model_dump())
 tool = openai.pydantic_function_tool(Person, name="save")
 forced = ask(PERSON, tools=[tool], tool_choice={"type": "function", "function": {"name": "save"}})
 report("tool", json.loads(forced.message.tool_calls[0].function.arguments))

@@ -66,8 +66,9 @@ class Answer(AnswerValues):
             if fields[name] is None:
                 del fields[name]
         for each in fields.get("fields", []):
-            if each["agreement"] is None:
-                del each["agreement"]
+            for name in ("agreement", "signals"):
+                if each[name] is None:
+                    del each[name]
         withheld = fields["withheld"]
         if withheld and self.contract != "claims":
             withheld["claims"] = None

@@ -44,7 +44,8 @@ def _branches(schema: Any, definitions: Definitions) -> Iterator[Any]:
 
 def _literals(branch: Any) -> list[Any]:
     """Those that a place has to be one of: inside lists and objects of them nothing may be null."""
-    return literals_of(branch, ()) if isinstance(branch, dict) and branch.keys() & {"const", "enum"} else []
+    said = dict[str, Any]() if isinstance(branch, bool) else mapping(branch, ())
+    return literals_of(said, ()) if said.keys() & {"const", "enum"} else []
 
 
 def _kinds(branch: Any) -> list[str]:

@@ -181,7 +181,9 @@ class _Wrapping:
             return False
 
     def _array(self, schema: Schema, at: Place) -> dict[str, Any]:
-        listed = sequence(schema["prefixItems"], (*at, "prefixItems")) if "prefixItems" in schema else []
+        listed: Sequence[Any] = []
+        if "prefixItems" in schema:
+            listed = sequence(schema["prefixItems"], (*at, "prefixItems"))
         first = [self._wrap(each, (*at, "prefixItems", i)) for i, each in enumerate(listed)]
         bounds = {name: count_checked(schema[name], (*at, name)) for name in ("minItems", "maxItems") if name in schema}
         items = schema.get("items", True)
