@@ -1,4 +1,4 @@
-"""`demur evaluate`, `demur compare`, `demur report`."""
+"""`demur metrics`, `demur evaluate`, `demur compare`, `demur report`."""
 
 import json
 from pathlib import Path
@@ -19,8 +19,9 @@ from demur.evaluation.commands import (
 )
 from demur.evaluation.evaluate_command import evaluate
 from demur.evaluation.report_options import ReportOptions
+from demur.evaluation.score_rows import metrics
 
-__all__ = ["compare", "evaluate", "report"]
+__all__ = ["compare", "evaluate", "metrics", "report"]
 
 
 @with_options
