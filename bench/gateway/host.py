@@ -1,7 +1,7 @@
 """A model's host that answers by script, in a process of its own: python -m bench.gateway.host PORT
 
 A reply has 42 pieces over 100 ms, for each of `n` choices; one that is not streamed comes after that time. A question
-with `hold` in it gets its first piece and then nothing, until the caller goes away. It costs as little as it can.
+with `keep-it-open` in it gets its first piece and then nothing, until the caller goes away. It costs as little as it can.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ async def _reply(head: bytes, body: bytes, writer: asyncio.StreamWriter) -> None
     asked = json.loads(body)
     choices = asked.get("n") or 1
     if asked.get("stream"):
-        await _streamed(writer, choices, held=b"hold" in body)
+        await _streamed(writer, choices, held=b"keep-it-open" in body)
     else:
         await asyncio.sleep(SECONDS)
         await _whole(writer, _completion(choices))

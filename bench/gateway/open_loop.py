@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bench.gateway.ways import Way
-from bench.soak.wire import HOST
+from bench.soak.wire import Reply, attempt
 
 PATIENCE = 30.0
 """Seconds after which a request has failed."""
@@ -42,20 +42,17 @@ async def offered(way: Way, rate: float, seconds: float, *, streamed: bool, samp
 
 async def _one(port: int, request: bytes, due: float) -> float | None:
     """Seconds until the whole reply was there; None where it was none."""
-    loop = asyncio.get_running_loop()
-    try:
-        async with asyncio.timeout(PATIENCE):
-            reader, writer = await asyncio.open_connection(HOST, port)
-            try:
-                writer.write(request)
-                status = await reader.readline()
-                whole = await reader.read(-1)
-            finally:
-                writer.close()
-    except (OSError, TimeoutError):
-        return None
-    good = b" 200 " in status and b"Confidence: 0.9" in whole.replace(b'"confidence":0.9', b"Confidence: 0.9")
-    return loop.time() - due if good else None
+    reply = await attempt(port, request, PATIENCE)
+    return asyncio.get_running_loop().time() - due if _is_whole(reply) else None
+
+
+def _is_whole(reply: Reply) -> bool:
+    """Whether it came to its end: a stream of ours with the answer, one of the others with their last event."""
+    if reply.status != 200:
+        return False
+    if reply.events:
+        return reply.events[-1][0] == "data: [DONE]" or reply.answer == "4"
+    return b"Confidence: 0.9" in reply.body or b'"answer":"4"' in reply.body
 
 
 def _share(values: Sequence[float], share: float) -> float:

@@ -11,7 +11,7 @@ from bench.gateway.ways import Way
 from bench.soak.wire import HOST, post
 
 OPENED_AT_ONCE = 200
-HELD = post({"question": "hold", "risk_threshold": 0, "stream": True, "max_tokens": 100})
+HELD = post({"question": "keep-it-open", "risk_threshold": 0, "stream": True, "max_tokens": 100})
 FREED_WITHIN = 60.0
 
 
