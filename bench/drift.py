@@ -7,6 +7,9 @@ exactly the rate that is allowed, over all answers of a run. The delay is the nu
 to the alarm, among runs without an alarm before it; a run without any alarm until its end counts as one that is longer
 than all others.
 
+Every answer states 1 - a. served: the mean of the process that tests the promise and the one that tests what answers
+state, which may be too high by SLACK. promise alone: the first of the two.
+
 windows: an exact binomial test on every 200 answers, each at alpha. windows, corrected: each at alpha / their number.
 product: one betting process from the first answer on, without new starts; at the stakes of the served test, or at one
 that is best for an error rate of 2a.
@@ -20,7 +23,7 @@ from bench.report import publish
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from demur.core.calibration.drift import HALF_LIFE, PRIOR, bet, values
+from demur.core.calibration.drift import HALF_LIFE, PRIOR, SLACK, bet, values, values_of_stated
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -33,8 +36,15 @@ SEED = 20_261_127
 Method = Callable[[Bools, float, float], Ints]
 
 
-def mixture(wrong: Bools, a: float, alpha: float) -> Ints:
+def served(wrong: Bools, a: float, alpha: float) -> Ints:
     """The first answer after which the served test rings, counted from 1; 0 for none."""
+    stated = np.full(wrong.shape, 1 - a)
+    both = zip(values(wrong, a), values_of_stated(wrong, stated, SLACK), strict=True)
+    return first(((one + other) / 2 for one, other in both), len(wrong), alpha)
+
+
+def mixture(wrong: Bools, a: float, alpha: float) -> Ints:
+    """The same of the process that tests the promise alone."""
     return first(values(wrong, a), len(wrong), alpha)
 
 
@@ -80,7 +90,8 @@ def first(path: Iterator[Floats], runs: int, alpha: float) -> Ints:
 
 
 METHODS: dict[str, Method] = {
-    "served": mixture,
+    "served": served,
+    "promise alone": mixture,
     "product, same stakes": product,
     "product, one stake": constant,
     f"windows of {WINDOW}": windows,

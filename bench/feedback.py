@@ -6,44 +6,39 @@ soak: --answers are asked by eight clients at once while three keys grade the au
 are --grades; half-way the server is killed with -9 and started again. Every verdict that was acknowledged has to be
 there afterwards, and of the answers only those may be missing that had not been written when it was killed.
 cost: one client asks servers that keep nothing, that keep in SQLite and that keep in PostgreSQL, in turns, 200
-questions at a time; the median of their answers and the processor time of the server, per answer.
+questions at a time; the median of their answers, what it has more than the server's that keeps nothing in the same
+round, and the processor time of the server, per answer.
+
+What has ended is kept: the same command goes on after it was stopped.
 """
 
 import argparse
 import asyncio
 import json
-import re
 import statistics
 import sys
-import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import httpx
-from bench._postgres import postgres
+from bench._keeping import STORES, started, store
+from bench._resumed import Steps
 from bench.report import publish
-from bench.soak.server import Served, serving
+from bench.soak.server import Served
 from sqlalchemy import func, select
 
-from demur.api.app import create_app
-from demur.engine.base import Message
-from demur.engine.scripted import Script, ScriptedEngine
+from demur.api_keys import make_key
 from demur.feedback.database import open_database, reading
 from demur.feedback.tables import answers, grades
 from demur.feedback.writer import GATHERING
-from demur.keys import make_key
-from demur.manifest import Manifest
-from demur.observability.logs import configure_logging
-from demur.serving.server import bind, keeping, serve_app
-from demur.settings import Settings
 
 CLIENTS, GRADERS = 8, 3
 TURN = 200
-STORES = ("sqlite", "postgres")
 SHARE = 0.05
+TELL_EVERY = 10.0
+"""Seconds between two lines about how far it is."""
 
 
 @dataclass(slots=True)
@@ -56,39 +51,6 @@ class Done:
     """Answers acknowledged so late before the kill that they may not have been written."""
 
 
-def script(messages: Sequence[Message]) -> Script:
-    """Sure by the number in the question."""
-    number = int((re.findall(r"\d+", messages[-1]["content"]) or ["0"])[-1])
-    return Script([f"As asked.\nAnswer: {number}\nConfidence: {0.3 + 0.69 * (number % 1000) / 1000:.2f}"])
-
-
-def serve() -> int:
-    """The server under test, in a process of its own; settings from the environment."""
-    settings = Settings(port=0)
-    configure_logging(settings.log_format, "error")
-    manifest = Manifest(name="demur-feedback")
-    with keeping(settings, manifest, "bench") as feedback:
-        app = create_app(ScriptedEngine(script), manifest, settings, feedback=feedback)
-        with bind(settings.host, settings.port) as listener:
-            port = listener.getsockname()[1]
-            return asyncio.run(serve_app(app, settings, listener, lambda: print(f"listening on :{port}", flush=True)))
-
-
-def started(**settings: object) -> AbstractContextManager[Served]:
-    return serving(("-m", "bench.feedback", "serve"), **settings)
-
-
-@contextmanager
-def store(kind: str) -> Iterator[str]:
-    """An empty database of a kind."""
-    if kind == "postgres":
-        with postgres() as url:
-            yield url
-    else:
-        with tempfile.TemporaryDirectory() as folder:
-            yield str(Path(folder) / "feedback.db")
-
-
 def soak(kind: str, count: int, wanted: int) -> tuple[list[list[str]], dict[str, object]]:
     """Ask, grade, kill, go on; count what is there."""
     keys = [make_key(f"grader {i}", grade=True, calibrate=True) for i in range(GRADERS)]
@@ -99,6 +61,7 @@ def soak(kind: str, count: int, wanted: int) -> tuple[list[list[str]], dict[str,
         for part in (1, 2):
             with started(feedback_db=url, **settings) as served:
                 killed = part == 1
+                print(f"{kind}: part {part} of 2", file=sys.stderr, flush=True)
                 asyncio.run(work(served, texts, done, count * part // 2, wanted * part // 2, kill=killed))
         seconds = time.monotonic() - began
         found = compare(url, done)
@@ -132,18 +95,25 @@ async def work(served: Served, keys: list[str], done: Done, count: int, wanted: 
                     done.graded[item["answer_id"]] = right
             await asyncio.sleep(0 if items else 0.05)
 
+    async def tell() -> None:
+        while True:
+            await asyncio.sleep(TELL_EVERY)
+            told = f"  {len(done.asked):,} of {count:,} asked, {len(done.graded):,} of {wanted:,} graded"
+            print(told, file=sys.stderr, flush=True)
+
     recent: list[tuple[float, str]] = []
     soon = asyncio.Event()
     async with Clients([*(keys[i % GRADERS] for i in range(CLIENTS)), *keys], base) as clients:
         tasks = [asyncio.create_task(ask(one)) for one in clients[:CLIENTS]]
         tasks += [asyncio.create_task(grade(one)) for one in clients[CLIENTS:]]
-        if not kill:
-            await asyncio.gather(*tasks)
-            return
-        await soon.wait()
-        served.process.kill()
-        killed = time.monotonic()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        telling = asyncio.create_task(tell())
+        killed = float("inf")
+        if kill:
+            await soon.wait()
+            served.process.kill()
+            killed = time.monotonic()
+        await asyncio.gather(*tasks, return_exceptions=kill)
+        telling.cancel()
         done.late += [answer for when, answer in recent if when > killed - 10 * GATHERING]
 
 
@@ -190,28 +160,34 @@ def cost(rounds: int) -> tuple[list[list[str]], dict[str, object]]:
             url = stack.enter_context(store(kind))
             servers[kind] = stack.enter_context(started(feedback_db=url, audit_share=SHARE))
         clients = {
-            name: stack.enter_context(httpx.Client(base_url=f"http://127.0.0.1:{served.port}"))
+            name: stack.enter_context(httpx.Client(base_url=f"http://127.0.0.1:{served.port}", timeout=60))
             for name, served in servers.items()
         }
         for turn in range(rounds + 1):
+            print(f"cost: round {turn} of {rounds}", file=sys.stderr, flush=True)
             for name, served in servers.items():
                 before = sum(served.process.cpu_times()[:2])
                 taken = [ask_once(clients[name], turn * TURN + i) for i in range(TURN)]
                 if turn:
-                    latency.setdefault(name, []).append(statistics.median(taken))
-                    processor.setdefault(name, []).append((sum(served.process.cpu_times()[:2]) - before) / TURN)
-    data = {name: {"median_ms": [1000 * t for t in latency[name]]} for name in latency}
-    for name, each in processor.items():
-        data[name]["cpu_ms"] = [1000 * t for t in each]
+                    latency.setdefault(name, []).append(1000 * statistics.median(taken))
+                    used = sum(served.process.cpu_times()[:2]) - before
+                    processor.setdefault(name, []).append(1000 * used / TURN)
+    data = {name: {"median_ms": latency[name], "cpu_ms": processor[name]} for name in servers}
+    return [row for name in servers for row in cost_rows(name, data)], dict(data)
+
+
+def cost_rows(name: str, data: dict[str, dict[str, list[float]]]) -> list[list[str]]:
+    """Medians over rounds; what is added is taken within each round, from its least to its most."""
+    ms, off = data[name]["median_ms"], data["off"]["median_ms"]
     rows = [
-        [
-            name,
-            "median answer, ms / processor, ms an answer",
-            f"{statistics.median(each['median_ms']):.2f} / {statistics.median(each['cpu_ms']):.2f}",
-        ]
-        for name, each in data.items()
+        [name, "median answer, ms", f"{statistics.median(ms):.2f}"],
+        [name, "processor, ms an answer", f"{statistics.median(data[name]['cpu_ms']):.2f}"],
     ]
-    return rows, dict(data)
+    if name != "off":
+        added = [one - other for one, other in zip(ms, off, strict=True)]
+        spread = f"{statistics.median(added):.2f} ({min(added):.2f} to {max(added):.2f})"
+        rows.append([name, "added to the median answer, ms", spread])
+    return rows
 
 
 def ask_once(http: httpx.Client, number: int) -> float:
@@ -227,17 +203,17 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--only", choices=[*STORES, "cost"], action="append")
     chosen = parser.parse_args()
-    rows: list[list[str]] = []
-    data: dict[str, object] = {}
-    for kind in STORES:
-        if not chosen.only or kind in chosen.only:
-            lines, data[kind] = soak(kind, chosen.answers, chosen.grades)
+    options = {"answers": chosen.answers, "grades": chosen.grades, "rounds": chosen.rounds}
+    steps, rows, data = Steps("feedback", options), list[list[str]](), dict[str, object]()
+    works = {kind: lambda kind=kind: soak(kind, chosen.answers, chosen.grades) for kind in STORES}
+    works["cost"] = lambda: cost(chosen.rounds)
+    for name, work in works.items():
+        if not chosen.only or name in chosen.only:
+            lines, data[name] = steps.run(name, work)
             rows += lines
-    if not chosen.only or "cost" in chosen.only:
-        lines, data["cost"] = cost(chosen.rounds)
-        rows += lines
     publish("feedback", "Keeping answers while they are served", ["store", "figure", "value"], rows, data)
+    steps.end()
 
 
 if __name__ == "__main__":
-    sys.exit(serve() if sys.argv[1:] == ["serve"] else main())
+    main()

@@ -17,7 +17,7 @@ from bench.populations import POPULATIONS, SampleBatch, draw, right_ones_late
 from bench.report import publish
 from scipy.stats import beta
 
-from demur.answering.answer_keys import AnswerKey, AnswerKeys
+from demur.answering.answer_equivalence import AnswerEquivalence, EquivalenceKey
 from demur.core.equivalence import answer_key
 from demur.core.posterior import stopping_level
 from demur.core.scaling import Problem, scaling_curves
@@ -196,12 +196,12 @@ def formulas(vote: int) -> list[str]:
     return [answer for pair in some for answer in pair] * 8
 
 
-async def _served(answers: list[str], keys: AnswerKeys) -> tuple[float, float]:
+async def _served(answers: list[str], keys: AnswerEquivalence) -> tuple[float, float]:
     with keys.opened("", answers[0]) as key_of:
         return await _graded(answers, key_of)
 
 
-async def _graded(answers: list[str], key_of: AnswerKey) -> tuple[float, float]:
+async def _graded(answers: list[str], key_of: EquivalenceKey) -> tuple[float, float]:
     """Milliseconds that a whole vote takes, and those from its last answer to its result."""
     vote = Vote("majority", len(answers))
     began = last = time.perf_counter()
@@ -231,7 +231,7 @@ def graded_latency(repeats: int = 100) -> None:
     }
     with Grader() as grader:
         for name, answers in kinds.items():
-            taken = [asyncio.run(_served(answers(i)[:64], AnswerKeys(grader))) for i in range(repeats)]
+            taken = [asyncio.run(_served(answers(i)[:64], AnswerEquivalence(grader))) for i in range(repeats)]
             whole, last = (_quantiles(times) for times in zip(*taken, strict=True))
             data[name] = {f"whole_{q}": x for q, x in whole.items()} | {f"last_{q}": x for q, x in last.items()}
             rows.append([name, *(f"{median:.1f} / {p99:.1f}" for median, p99 in (whole.values(), last.values()))])

@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from demur.calibration.file import Calibrator, sealed, write
+from demur.calibration.calibrator import Calibrator
+from demur.calibration.calibrator_file import sealed, write
 from demur.calibration.matching import OWN
 
 MADE = "2026-11-20T12:00:00Z"

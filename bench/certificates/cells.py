@@ -10,7 +10,7 @@ from bench.report import publish
 from numpy.typing import NDArray
 from scipy.stats import binomtest
 
-from demur.calibration.calibrating import FIT_SHARE, cross_fitted
+from demur.calibration.calibrate import FIT_SHARE, cross_fitted
 from demur.calibration.fit import Graded, fit
 from demur.core.calibration.fixed_sequence import DELTA, hypotheses
 from demur.core.calibration.folds import split

@@ -11,11 +11,11 @@ from bench.soak.result import Result
 from bench.soak.server import listen, serving
 from bench.soak.wire import Reply, attempt, post
 
+from demur.api_keys import KeyFile, make_key
 from demur.engine.base import Message
 from demur.engine.demo import unwrap
 from demur.engine.scripted import Script, ScriptedEngine
 from demur.grading import Grader
-from demur.keys import KeyFile, make_key
 
 SAMPLES = 4
 PATIENCE = 120.0

@@ -16,7 +16,7 @@ from bench.soak.result import Result
 from bench.soak.server import Served, serving
 from bench.soak.wire import HOST, attempt
 
-from demur.keys import KeyFile, make_key
+from demur.api_keys import KeyFile, make_key
 
 MIB = 1 << 20
 TIMES = 20

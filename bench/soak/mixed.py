@@ -27,12 +27,12 @@ from bench.soak.server import ROOT, Memory, Served, script, serving
 from bench.soak.wire import Reply, attempt, get, post, question
 
 from demur.api.app import create_app
+from demur.api_keys import Key, KeyFile, make_key
 from demur.core.contracts import CONTRACTS
 from demur.engine.base import Chunk, Engine, Message, Prompt, Sampling, Trace
 from demur.engine.demo import unwrap
 from demur.engine.scripted import Script, ScriptedEngine
 from demur.grading import Grader
-from demur.keys import Key, KeyFile, make_key
 from demur.manifest import Manifest
 from demur.observability.logs import configure_logging
 from demur.serving.engines import ENGINES

@@ -9,7 +9,7 @@ from bench.soak.result import Result, percentile
 from bench.soak.server import Memory, serving
 from bench.soak.wire import Reply, attempt, post, question
 
-from demur.keys import KeyFile, make_key
+from demur.api_keys import KeyFile, make_key
 
 WIDE = 1 << 30
 EVERY = 2.0

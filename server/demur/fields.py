@@ -25,7 +25,15 @@ LONGEST_NAME = 512
 MAX_ENTRIES, LONGEST_KEY, LONGEST_VALUE = 16, 64, 512
 """Of a mapping of strings, as in OpenAI's `metadata`."""
 
-Count = Annotated[int, Field(ge=1, le=LARGEST_COUNT)]
+
+def _whole(given: object) -> object:
+    """To JSON 3.0 is a whole number too."""
+    return int(given) if isinstance(given, float) and given.is_integer() else given
+
+
+WHOLE = BeforeValidator(_whole)
+"""For whole numbers of a request: behind the bounds, which would not be documented behind it."""
+Count = Annotated[int, Field(ge=1, le=LARGEST_COUNT), WHOLE]
 Name = Annotated[str, Field(max_length=LONGEST_NAME)]
 
 

@@ -178,6 +178,13 @@ class Settings(BaseSettings):
     )
     drift_alpha: float = Field(default=0.05, gt=0, lt=1, description="Chance that drift is ever reported without any.")
 
+    judge_audits: bool = Field(
+        default=False, description="Let a judge model's verdicts settle audits, and with them promises and drift."
+    )
+    drift_slack: float = Field(
+        default=0.05, ge=0, lt=1, description="How much too high calibrated confidences may be before that is drift."
+    )
+
     otlp_endpoint: str | None = Field(
         default=None, description="Where traces go, OTLP over HTTP, such as http://collector:4318/v1/traces."
     )

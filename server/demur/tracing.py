@@ -43,6 +43,7 @@ class Span:
         return trace.format_trace_id(found.trace_id) if found.is_valid else None
 
     def name(self, name: str) -> None:
+        """Rename it, once it is known which route a request takes."""
         self._span.update_name(name)
 
     def note(self, **facts: Fact | None) -> None:
@@ -56,6 +57,7 @@ class Span:
             self.fail(str(status))
 
     def happened(self, what: str) -> None:
+        """Record an event with the present time."""
         self._span.add_event(what)
 
     def fail(self, why: str) -> None:
@@ -63,6 +65,7 @@ class Span:
         self._span.set_status(Status(StatusCode.ERROR, why))
 
     def end(self) -> None:
+        """End it now; what comes later is not recorded."""
         self._span.end()
 
     @contextmanager

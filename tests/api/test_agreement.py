@@ -66,7 +66,6 @@ def test_of_samples_that_were_stopped_only_those_drawn_count(ask) -> None:
     ("fields", "param", "words"),
     [
         ({"confidence_source": "agreement"}, "confidence_source", "set samples to 2"),
-        ({"include_signals": ["agreement"]}, "include_signals", "set samples to 2"),
         ({"confidence_source": "agreement", "samples": 2, "selection": "majconf"}, "selection", "majority"),
     ],
 )
@@ -77,6 +76,11 @@ def test_what_it_cannot_be_computed_from_is_refused_with_the_fix(make, fields, p
         assert response.json()["error"]["param"] == param
         assert words in response.json()["error"]["message"]
     assert not server.engine.drawn
+
+
+def test_one_sample_agrees_with_none_and_says_so(ask) -> None:
+    told = ask("7", include_signals=["agreement"], risk_threshold=0).json()["signals"]["agreement"]
+    assert told == {"value": None, "missing": "only one sample was drawn", "cost": None}
 
 
 def test_the_operators_choice_is_refused_in_the_same_way(make) -> None:

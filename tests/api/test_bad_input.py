@@ -137,7 +137,6 @@ def test_messages_that_cannot_be(make, path, message, param) -> None:
         ({"response_format": {"type": "grammar"}}, "response_format"),
         ({"abstain_as": "silence"}, "abstain_as"),
         ({"frequency_penalty": False}, "frequency_penalty"),
-        ({"max_tokens": 5, "max_completion_tokens": 6}, "max_completion_tokens"),
         ({"stream_options": {"include_usge": True}}, "stream_options.include_usge"),
         ({"best_of": 3}, "best_of"),
     ],

@@ -1,12 +1,11 @@
 """What OpenAI's clients send by habit: passed on, taken without effect, or refused in OpenAI's own words."""
 
-import gzip
 import json
 
 import pytest
 
+from demur.api_keys import make_key
 from demur.engine.scripted import Script, ScriptedEngine
-from demur.keys import make_key
 from demur.settings import Settings
 
 RESPONSE = "First line.\nSecond line.\nAnswer: 4\nConfidence: 0.4"
@@ -51,6 +50,26 @@ def test_what_cannot_change_an_answer_is_taken(server) -> None:
     assert with_all["choices"][0]["message"] == plain["choices"][0]["message"]
 
 
+def test_the_newer_name_of_max_tokens_holds(server) -> None:
+    server.chat("q", max_tokens=5, max_completion_tokens=6)
+    asked = {"input": "q", "max_tokens": 5, "max_output_tokens": 7}
+    server.call("POST", "/v1/responses", json=asked)
+    assert [drawn.sampling.max_tokens for drawn in server.engine.drawn] == [6, 7]
+
+
+def test_a_whole_number_may_have_a_point(server) -> None:
+    server.call(
+        "POST",
+        "/v1/answers",
+        content=b'{"question": "q", "max_tokens": 6.0, "seed": 3.0, "top_k": 20.0}',
+        headers={"content-type": "application/json"},
+    )
+    sampling = server.engine.drawn[0].sampling
+    assert (sampling.max_tokens, sampling.seed, sampling.shaping.top_k) == (6, 3, 20)
+    assert server.ask("q", max_tokens=6.5).json()["error"]["param"] == "max_tokens"
+    assert server.ask("q", max_tokens=True).json()["error"]["param"] == "max_tokens"
+
+
 @pytest.mark.parametrize(
     ("stop", "text"),
     [("Second", "First line."), (["zzz", "line"], "First"), ("Answer", "First line.\nSecond line."), ("4", None)],
@@ -79,10 +98,10 @@ def test_logprobs_of_the_visible_text(make, stream) -> None:
 def test_no_logprobs_where_nothing_is_shown(server) -> None:
     abstained = server.chat("q", logprobs=True).json()["choices"][0]
     assert (abstained["demur"]["decision"], abstained["logprobs"]) == ("abstain", None)
-    assert server.chat("q", top_logprobs=2).json()["error"]["param"] == "top_logprobs"
+    assert server.chat("q", top_logprobs=2, risk_threshold=0).json()["choices"][0]["logprobs"] is None
     claims = server.chat("q", logprobs=True, contract="claims", risk_threshold=0).json()["choices"][0]
     assert claims["logprobs"] is None
-    assert server.engine.drawn[0].sampling.logprobs == 0
+    assert [drawn.sampling.logprobs for drawn in server.engine.drawn] == [0, None, 0]
 
 
 def test_tools_are_left_alone_unless_one_is_forced(server) -> None:
@@ -212,10 +231,19 @@ def test_what_is_no_origin(origins) -> None:
         Settings(cors_origins=origins)
 
 
-def test_long_replies_are_compressed_and_streams_are_not(make) -> None:
+@pytest.mark.parametrize(
+    ("accepted", "encoding"),
+    [("gzip", "gzip"), ("br", "br"), ("gzip, deflate, br", "br"), ("zstd, br", "zstd"), ("br;q=0", None), ("", None)],
+)
+def test_long_replies_are_compressed_and_streams_are_not(make, accepted, encoding) -> None:
     server = make(ScriptedEngine({"q": "word " * 500 + "\nAnswer: 4\nConfidence: 0.9"}))
-    reply = server.chat("q")
-    assert reply.headers["content-encoding"] == "gzip"
-    assert len(gzip.compress(reply.content)) < len(reply.content)
-    assert "content-encoding" not in server.chat("q", stream=True).headers
-    assert "content-encoding" not in server.call("GET", "/health").headers
+    headers = {"accept-encoding": accepted}
+    asked = {"messages": [{"role": "user", "content": "q"}]}
+    reply = server.call("POST", "/v1/chat/completions", json=asked, headers=headers)
+    assert reply.headers.get("content-encoding") == encoding
+    assert reply.json()["choices"][0]["demur"]["answer"] == "4"
+    if encoding:
+        assert int(reply.headers["content-length"]) < len(reply.content)
+    streamed = server.call("POST", "/v1/chat/completions", json=asked | {"stream": True}, headers=headers)
+    assert "content-encoding" not in streamed.headers
+    assert "content-encoding" not in server.call("GET", "/health", headers=headers).headers

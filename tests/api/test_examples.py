@@ -87,5 +87,5 @@ def test_the_pages_files_are_sent_compressed_and_kept(make) -> None:
     assert small.text == plain.text
     again = server.call("GET", "/js/main.js", headers={"if-none-match": small.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
-    font = server.call("GET", "/vendor/stix-two-math.woff2", headers={"accept-encoding": "gzip"})
+    font = server.call("GET", "/vendor/maths.woff2", headers={"accept-encoding": "gzip"})
     assert "content-encoding" not in font.headers

@@ -1,6 +1,7 @@
 """Structured answers: JSON of the caller's schema, with a confidence for every value beside it."""
 
 import json
+from math import e
 
 import pytest
 
@@ -153,3 +154,41 @@ def test_a_structured_abstention_is_a_refusal_that_names_the_field(server) -> No
     message = server.chat("q", response_format=JSON_SCHEMA, on_doubt="abstain").json()["choices"][0]["message"]
     assert message["content"] is None
     assert message["refusal"] == "I abstain: the confidence of /b (0.30) is below your risk threshold of 0.5."
+
+
+def logprobs(server, **fields):
+    return [each["signals"] for each in server.ask("q", schema=SUM, **fields).json()["fields"]]
+
+
+def test_the_likelihood_of_each_value_is_that_of_its_own_tokens(make) -> None:
+    text = '{"a": [ 3 , 95], "b": [ 4 , 30], "note": [ "fine" , 90]}'
+    script = Script([text], logprobs={"3": -1.0, "4": -0.5, '"fine"': -2.0})
+    server = make(ScriptedEngine({"q": script}))
+    found = logprobs(server, include_signals=["answer_logprob", "verbalized"])
+    assert [each["answer_logprob"]["value"] for each in found] == pytest.approx([e**-1.0, e**-0.5, e**-2.0])
+    assert [list(each) for each in found] == [["answer_logprob"]] * 3
+    whole = server.ask("q", schema=SUM, include_signals=["answer_logprob"]).json()["signals"]["answer_logprob"]
+    assert whole["value"] == pytest.approx(e ** (-3.5 / 3))
+
+
+def test_signals_that_fields_cannot_have_say_why(make) -> None:
+    server = make(ScriptedEngine({"q": Script([TEXT], logprobs=None)}))
+    found = logprobs(server, include_signals=["answer_logprob", "agreement"])
+    assert {signal["value"] for each in found for signal in each.values()} == {None}
+    assert found[0]["agreement"]["missing"] == "only one sample was drawn"
+    assert found[0]["answer_logprob"]["missing"] == "the model's host told no log-probabilities"
+
+
+def test_agreement_of_each_value_is_of_the_other_samples(make) -> None:
+    server = make(ScriptedEngine({"q": [TEXT, TEXT.replace("[4,", "[5,"), TEXT, TEXT, "no JSON"]}))
+    found = logprobs(server, samples=5, include_signals=["agreement"])
+    assert [each["agreement"]["value"] for each in found] == [0.75, 0.5, 0.75]
+
+
+def test_signals_of_what_is_not_given_are_withheld(server) -> None:
+    asked = {"include_signals": ["answer_logprob"], "on_doubt": "null"}
+    shown, emptied, _ = (each["answer_logprob"] for each in logprobs(server, **asked))
+    assert shown["value"] is not None
+    assert (emptied["value"], emptied["missing"]) == (None, "withheld with the answer")
+    assert logprobs(server, **asked, risk_threshold=0.99)[0]["answer_logprob"]["value"] is None
+    assert logprobs(server, **asked, include_withheld=True)[1]["answer_logprob"]["value"] is not None

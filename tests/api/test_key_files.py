@@ -17,9 +17,9 @@ from typing import Any
 import httpx
 import pytest
 
-from demur.keys import ApiKeyStore, Key, KeyFile, KeysError, make_key
-from demur.keys.file import MOST_BYTES, MOST_KEYS
-from demur.keys.store import MAX_AGE
+from demur.api_keys import ApiKeyStore, Key, KeyFile, KeysError, make_key
+from demur.api_keys.file import MOST_BYTES, MOST_KEYS
+from demur.api_keys.store import MAX_AGE
 
 OTHER = 12345
 """A user who is not the one that runs the tests."""
@@ -117,7 +117,7 @@ def test_who_cannot_keep_the_owner_changes_nothing_and_is_told(tmp_path: Path) -
     (folder / "keys.json.lock").chmod(0o644)
     before = file.read_bytes(), file.stat()
     program = (
-        "import os, sys; from demur.keys.cli import app; os.setgroups([]); os.setgid(12345); os.setuid(12345); "
+        "import os, sys; from demur.api_keys.cli import app; os.setgroups([]); os.setgid(12345); os.setuid(12345); "
         "app(['revoke', 'someone', '--file', sys.argv[1]])"
     )
     done = subprocess.run([sys.executable, "-c", program, str(file)], capture_output=True, text=True, timeout=60)
@@ -269,7 +269,7 @@ def test_a_running_server_is_not_held_up_by_it(make, file: Path, make_bad: Calla
     assert [ask(server, text).status_code for _ in range(3)] == [200] * 3
     clock.now += 2
     assert ask(server, text).status_code == 200
-    told = [record.getMessage() for record in caplog.records if record.name == "demur.keys.store"]
+    told = [record.getMessage() for record in caplog.records if record.name == "demur.api_keys.store"]
     assert told.count("the keys were not read again") == 1
 
 
@@ -401,7 +401,7 @@ def test_a_file_that_vanishes_shows_though_nobody_asks(run, file: Path, caplog) 
 
     async def told() -> None:
         async with httpx.AsyncClient(base_url=server.url) as client:
-            while not any(record.name == "demur.keys.store" for record in caplog.records):
+            while not any(record.name == "demur.api_keys.store" for record in caplog.records):
                 await client.get("/health")
 
     asyncio.run(asyncio.wait_for(told(), 10))

@@ -16,8 +16,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from demur.api_keys import ApiKeyStore, Key, KeyFile, KeysError, make_key
 from demur.engine.scripted import Gate, Script, ScriptedEngine
-from demur.keys import ApiKeyStore, Key, KeyFile, KeysError, make_key
 from demur.observability.logs import JsonFormatter
 from demur.serving.command import run as serve
 
@@ -114,7 +114,7 @@ def test_a_file_that_broke_leaves_the_keys_as_they_were(make, file, caplog, brok
         file.write_text(broken)
     assert ask(server, shown).status_code == 200
     assert ask(server, shown).status_code == 200
-    assert [record.levelname for record in caplog.records if record.name == "demur.keys.store"] == ["ERROR"]
+    assert [record.levelname for record in caplog.records if record.name == "demur.api_keys.store"] == ["ERROR"]
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"keys": [{"id": "1"}]}', '{"keys": [], "more": 1}'])

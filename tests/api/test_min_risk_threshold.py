@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from demur.api_keys import ApiKeyStore, KeyFile, KeysError, make_key
 from demur.engine.scripted import ScriptedEngine
 from demur.engine.scripted_critic import ScriptedCritic
-from demur.keys import ApiKeyStore, KeyFile, KeysError, make_key
 from demur.settings import Settings
 
 PATHS = ["/v1/answers", "/v1/chat/completions"]
@@ -145,7 +145,7 @@ def test_only_a_probability_is_one(value) -> None:
 
 
 def test_the_command_makes_and_lists_it(file, capsys) -> None:
-    from demur.keys.cli import app
+    from demur.api_keys.cli import app
 
     def command(*arguments: str) -> int:
         with pytest.raises(SystemExit) as ended:

@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from demur.api.app import create_app
+from demur.api_keys import KeyFile, make_key
+from demur.api_keys.quota import MINUTE, Quota, Quotas
 from demur.engine.base import EngineError
 from demur.engine.scripted import Gate, Script, ScriptedEngine
-from demur.keys import KeyFile, make_key
-from demur.keys.quota import MINUTE, Quota, Quotas
 
 ANSWER = "Two and two.\nAnswer: 4\nConfidence: 0.9"
 PATHS = ["/v1/answers", "/v1/chat/completions"]

@@ -4,6 +4,7 @@ import asyncio
 import io
 import json
 import logging
+import threading
 from collections.abc import Iterator
 
 import httpx
@@ -181,6 +182,21 @@ def test_traces_arrive_where_the_operator_wants_them() -> None:
     names = [span.name for scope in resource.scope_spans for span in scope.spans]
     assert sorted(names) == ["POST /v1/answers", "sample"]
     assert QUESTION.encode() not in sent.SerializeToString()
+
+
+def test_a_collector_that_does_not_answer_does_not_hold_up_the_end(caplog) -> None:
+    closing = threading.Event()
+
+    async def never(_: Request) -> Response:
+        await asyncio.to_thread(closing.wait)
+        return Response(b"", media_type="application/x-protobuf")
+
+    collector = Starlette(routes=[Route("/v1/traces", never, methods=["POST"])])
+    with serving(collector) as address:
+        with tracer_for(f"{address}/v1/traces", flush_timeout=0.1) as tracer:
+            assert Traced(tracer=tracer).ask().status_code == 200
+        closing.set()
+    assert "the last traces were not sent" in caplog.text
 
 
 def test_no_endpoint_no_tracer() -> None:

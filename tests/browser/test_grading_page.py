@@ -11,11 +11,11 @@ import httpx
 import pytest
 
 from demur.api.app import create_app
+from demur.api_keys import make_key
 from demur.engine.scripted import ScriptedEngine
 from demur.feedback.database import open_database
 from demur.feedback.opening import options_of
 from demur.feedback.service import Feedback
-from demur.keys import make_key
 from demur.manifest import Manifest
 from demur.settings import Settings
 from live import serving

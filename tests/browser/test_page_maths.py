@@ -143,6 +143,14 @@ def test_braces_stretch(visit) -> None:
     page.page.wait_for_function(f"() => {height} > 60")
 
 
+def test_roots_have_their_sign(visit) -> None:
+    """The browser draws it from the font: it is in no formula's source, nor in what becomes of one."""
+    page = visit({"root": "Answer: \\sqrt{w}\nConfidence: 0.9"})
+    page.answer("Which root?", contract="response", t=0.5)
+    width = "(name) => document.querySelector(name)?.getBoundingClientRect().width ?? 0"
+    page.page.wait_for_function(f"() => ({width})('msqrt') > ({width})('msqrt > *') + 5")
+
+
 @pytest.mark.parametrize(
     "node",
     [

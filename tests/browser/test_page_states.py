@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from demur.api_keys import make_key
 from demur.engine.base import EngineDead, EngineOverloaded
 from demur.engine.scripted import Gate, Script
-from demur.keys import make_key
 
 pytestmark = pytest.mark.browser
 

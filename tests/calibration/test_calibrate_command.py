@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from calibration.graded_rows import records
-from demur.calibration.calibrating import Options, calibrate
-from demur.calibration.file import read, write
-from demur.calibration.run import read_source
+from demur.calibration.calibrate import Options, calibrate
+from demur.calibration.calibrator_file import read, write
+from demur.calibration.graded_source import read_source
 
 MADE = "2026-11-25T12:00:00Z"
 
@@ -139,7 +139,7 @@ def test_the_file_gives_graded_answers_the_confidence_they_were_certified_with(m
 
 
 def fitting_of(problems):
-    from demur.calibration.calibrating import FIT_SHARE
+    from demur.calibration.calibrate import FIT_SHARE
     from demur.core.calibration.folds import split
 
     return split(np.arange(len(problems)), FIT_SHARE, 0)

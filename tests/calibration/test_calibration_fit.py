@@ -6,7 +6,7 @@ from scipy.stats import binomtest
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
-from demur.calibration.calibrating import FIT_SHARE, cross_fitted
+from demur.calibration.calibrate import FIT_SHARE, cross_fitted
 from demur.calibration.fit import Graded, fit, isotonic, logistic
 from demur.core.calibration.fixed_sequence import certify
 from demur.core.calibration.folds import fold_of, held_out, split

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from calibration.graded_rows import records
-from demur.calibration.calibrating import Options, calibrate
+from demur.calibration.calibrate import Options, calibrate
+from demur.calibration.calibrator_file import digest_of, read, write
 from demur.calibration.errors import CalibratorFileError
-from demur.calibration.file import digest_of, read, write
-from demur.calibration.run import read_source
+from demur.calibration.graded_source import read_source
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from demur.calibration.calibrator_file import sealed
 from demur.calibration.errors import CalibratorFileError
-from demur.calibration.file import sealed
 from demur.calibration.matching import NEEDED, ServedCalibrator
 from demur.calibration.store import CalibratorStore
 from demur.core.answers import ParsedConfidence

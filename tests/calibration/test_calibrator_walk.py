@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from demur.api.app import create_app
-from demur.calibration.file import read
+from demur.calibration.calibrator_file import read
 from demur.calibration.store import CalibratorStore
 from demur.engine.scripted import ScriptedEngine
 from demur.manifest import Manifest
@@ -128,7 +128,7 @@ def test_signals_of_a_run_are_noted_and_calibrated_on(demur, questions, tmp_path
 
 
 def test_claims_of_a_run_are_matched_as_claims(tmp_path) -> None:
-    from demur.calibration.run import _asked
+    from demur.calibration.graded_source import _asked
 
     conditions = {
         "contract": "claims",

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from calibration.graded_rows import records
-from demur.calibration.calibrating import Options, calibrate
-from demur.calibration.file import read, write
-from demur.calibration.run import read_source
+from demur.calibration.calibrate import Options, calibrate
+from demur.calibration.calibrator_file import read, write
+from demur.calibration.graded_source import read_source
 
 CARD = {
     "plan": {

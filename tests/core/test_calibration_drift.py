@@ -5,7 +5,19 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
-from demur.core.calibration.drift import Drift, alpha_of_refit, average, bet, false_alarms, peaks, started
+from demur.core.calibration.drift import (
+    SLACK,
+    Drift,
+    Overconfidence,
+    alpha_of_refit,
+    average,
+    bet,
+    false_alarms,
+    peaks,
+    started,
+    values,
+    values_of_stated,
+)
 
 A = 0.1
 
@@ -100,3 +112,61 @@ def test_refits_and_several_processes_stay_within_one_alpha():
         alpha_of_refit(0.05, -1)
     with pytest.raises(ValueError, match="max_error"):
         Drift.start(0.0)
+
+
+def stated(rng, shape):
+    return rng.beta(4, 1.5, shape).clip(0.1, 0.99)
+
+
+def rings(paths, alpha):
+    return np.max([np.asarray(path) for path in paths], axis=0) >= 1 / alpha
+
+
+def test_stated_probabilities_are_tested_against_what_each_allows():
+    """By hand: two answers at 0.9 with a slack of 0.05 may be wrong with 0.15 each."""
+    state = Overconfidence.start(0.05).add(True, 0.9)
+    assert state.value == pytest.approx(1.0)  # the first bet is 0: nothing is known yet
+    excess = 0.85 / (10 * 0.5 ** (1 / 50) + 1)
+    growth = 1 + excess / (0.15 * 0.85) * 0.85
+    wealth = (0.5 + 1 / 6) * growth
+    assert state.add(True, 0.9).value == pytest.approx(wealth + 1 / 3)
+    assert state.add(True, 0.02) == state  # it may be wrong for sure
+    with pytest.raises(ValueError, match="slack"):
+        Overconfidence.start(1.0)
+
+
+def test_many_sequences_of_stated_probabilities_are_the_same_process():
+    rng = np.random.default_rng(3)
+    p = stated(rng, (4, 80))
+    wrong = rng.random(p.shape) < 0.5
+    paths = np.array(list(values_of_stated(wrong, p, SLACK))).T
+    for path, verdicts_of, confidences in zip(paths, wrong, p, strict=True):
+        state = Overconfidence.start(SLACK)
+        for value, verdict, confidence in zip(path, verdicts_of, confidences, strict=True):
+            state = state.add(bool(verdict), float(confidence))
+            assert state.value == pytest.approx(value)
+
+
+@pytest.mark.parametrize("slack", [0.0, SLACK])
+def test_false_alarms_where_confidences_are_too_high_by_all_that_is_allowed(slack):
+    """Wrong with exactly 1 - p + slack; looked at after each of 1,500 answers, also as the mean with the promise's."""
+    rng = np.random.default_rng(5)
+    p = stated(rng, (600, 1500))
+    wrong = rng.random(p.shape) < 1 - p + slack
+    above = p >= 0.75
+    error = (1 - p + slack)[above].mean() + 0.002
+    limit = 0.05 + 3 * np.sqrt(0.05 * 0.95 / 600)
+    alone = list(values_of_stated(wrong, p, slack))
+    assert rings(alone, 0.05).mean() <= limit
+    promise = list(values(np.where(above, wrong, rng.random(p.shape) < error), error))
+    both = [(first + second) / 2 for first, second in zip(alone, promise, strict=True)]
+    assert rings(both, 0.05).mean() <= limit
+
+
+def test_confidences_that_became_too_high_are_noticed_below_the_threshold_too():
+    """What no promise speaks of: the surest answers stay as they were, the others become wrong."""
+    rng = np.random.default_rng(6)
+    p = stated(rng, (100, 1500))
+    later = np.arange(1500) >= 500
+    wrong = rng.random(p.shape) < np.where(later & (p < 0.8), np.minimum(1.3 - p, 1.0), 1 - p)
+    assert rings(values_of_stated(wrong, p, SLACK), 0.05).mean() > 0.95

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from demur.core.contracts import ALL_CONTRACTS, CONTRACTS, SCHEMA_CONTRACTS, Solution
 from demur.core.fields import SchemaError, Unreadable, canonical, is_valid, paired_schema, read_document, with_nulls
+from demur.core.parsing import fold
 from demur.core.reader import Reader, read
 
 TREE = {
@@ -189,9 +190,10 @@ def test_the_contract_reads_for_every_split() -> None:
     assert json.loads(whole.answer or "") == {"a": "<think>x</think>", "b": 3}
     assert (whole.confidence, whole.state) == (0.35, "value")
     reader = Reader(contract, aggregation="product")
-    for character in '{"a":["<think>x</think>",70],"b":[3,50]}':
-        assert reader.feed(character) == []
-    assert reader.close() == ([], whole)
+    events = [event for character in '{"a":["<think>x</think>",70],"b":[3,50]}' for event in reader.feed(character)]
+    last, completion = reader.close()
+    assert completion == whole
+    assert fold([*events, *last]) == (whole.answer, [])
     assert read("Answer: 4", contract).answer is None
 
 

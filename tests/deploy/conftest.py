@@ -51,7 +51,19 @@ def exposed(app: FastAPI) -> dict[str, set[str]]:
     context.metrics.admission.refused.labels("queue_full")  # a series appears with its first label
     context.feedback.metrics.grades.labels("audit", "right")
     context.feedback.metrics.show(
-        [Watched(name="m", max_error=0.1, threshold=0.5, count=0, wrong=0, e_value=1.0, alpha=0.05, alarm_at=None)]
+        [
+            Watched(
+                name="m",
+                max_error=0.1,
+                threshold=0.5,
+                count=0,
+                wrong=0,
+                e_value=1.0,
+                alpha=0.05,
+                alarm_at=None,
+                processes={},
+            )
+        ]
     )
     text = asyncio.run(_ask_and_scrape(app))
     return {

@@ -12,7 +12,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from demur.keys import KeyFile, make_key
+from demur.api_keys import KeyFile, make_key
 from demur.serving.engine_args import parse_options
 from demur.serving.server import check_exposure
 from demur.settings import Settings

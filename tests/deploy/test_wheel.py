@@ -16,8 +16,8 @@ pytestmark = pytest.mark.operations
 
 KEPT = ("*.py", "*.html", "*.js", "*.css", "*.svg", "*.yaml", "*.json", "*.j2", "py.typed")
 WEIGHTS = "server/demur/model/demur_smol"
-LARGEST = 1_300_000
-"""Bytes of the wheel without weights; 0.4 million of them are the font that the page sets maths in."""
+LARGEST = 1_000_000
+"""Bytes of the wheel without weights."""
 
 
 @pytest.fixture(scope="module")

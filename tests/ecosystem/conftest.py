@@ -34,13 +34,14 @@ def url() -> Iterator[str]:
 
 
 @pytest.fixture
-def run(url) -> Callable[[str], Seen]:
+def run(url, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Seen]:
     """Runs a program; what it reported, by name."""
     assert PYTHON.exists(), "run scripts/setup-ecosystem first"
+    quiet = {**_QUIET, "DSPY_CACHEDIR": str(tmp_path_factory.mktemp("dspy"))}
 
     def ran(program: str) -> Seen:
         paths = os.pathsep.join([str(HERE / "programs"), str(ROOT / "clients" / "python" / "src")])
-        told = {"PYTHONPATH": paths, "PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), **_QUIET}
+        told = {"PYTHONPATH": paths, "PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), **quiet}
         command = [str(PYTHON), str(HERE / "programs" / f"{program}.py"), url]
         done = subprocess.run(command, capture_output=True, text=True, env=told, timeout=110, check=False)
         assert done.returncode == 0, done.stderr[-3000:]
@@ -54,5 +55,4 @@ _QUIET = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
     "OPENAI_AGENTS_DISABLE_TRACING": "1",
     "LANGSMITH_TRACING": "false",
-    "DSPY_CACHEDIR": "/tmp/demur-dspy-cache",
 }

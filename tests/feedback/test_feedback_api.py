@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from demur.keys import make_key
+from demur.api_keys import make_key
 
 SURE = "Two rows of 20 are 40.\nAnswer: 70\nConfidence: 0.9"
 

@@ -1,5 +1,6 @@
 """The client, `demur feedback` and `demur grade` against a real server."""
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -83,8 +84,42 @@ def test_a_terminal_loop_grades_skips_undoes_and_goes_on_later(url) -> None:
     assert second.output.endswith("nothing is left to grade\n1 graded\n")
 
 
+def test_steps_come_before_the_answer_where_they_were_decided_on(keep) -> None:
+    steps = [f'<Confidence value=0.9 text="a sum">Row {i}.</Confidence>' for i in range(2)]
+    server = keep("\n".join(["Solution:", *steps, "Answer: 70"]))
+    asked = [server.ask(contract="claims", granularity="claims")["id"] for _ in range(2)]
+    with serving(server.app) as address:
+        done = demur("grade", "--base-url", address, input="1\nS\nu\n0\n1\n1\ns\nq\n")
+    assert done.exit_code == 0, done.output
+    assert "> step 2: Row 1." in done.output
+    assert done.output.endswith("1 graded\n")
+    rows = server.call("POST", "/v1/feedback/refits", json={"level": "claims"}).json()["rows"]
+    assert {each["answer_id"] for each in rows} < set(asked)
+    assert [(each["claim"], each["correct"]) for each in rows] == [(0, False), (1, True)]
+
+
 def test_what_stands_in_the_way_is_one_line() -> None:
     gone = demur("grade", "--base-url", "http://127.0.0.1:9")
     assert gone.exit_code == 1
     assert "cannot be reached" in gone.output
     assert "Traceback" not in gone.output
+
+
+def test_known_answers_grade_what_they_are_about_and_leave_the_rest(keep, tmp_path) -> None:
+    server = keep(lambda messages: f"Counted.\nAnswer: {len(messages[-1]['content'])}\nConfidence: 0.9")
+    for question in ("a", "bb", "ccc", "dddd"):
+        server.ask(question)
+    lengths = {text: text.rindex(text[-1]) + 1 for text in ("a", "bb", "dddd")}
+    file = tmp_path / "known.jsonl"
+    file.write_text("".join(json.dumps({"question": q, "answer": n}) + "\n" for q, n in lengths.items()))
+    with serving(server.app) as address:
+        done = demur("grade", "--known", str(file), "--base-url", address)
+        assert done.exit_code == 0, done.output
+        assert done.stdout == "3 graded\n"
+        assert "1 others have no known answer" in done.stderr
+        file.write_text('{"question": "a"}\n{"answer": 3}\n')
+        assert "line 2" in demur("grade", "--known", str(file), "--base-url", address).output
+    summary = server.summary()
+    assert (summary["audit"]["graded"], summary["audit"]["open"], summary["gold"]) == (3, 1, 3)
+    assert len(server.call("POST", "/v1/feedback/refits", json={}).json()["rows"]) == 3
+    assert server.take()[0]["messages"][0]["content"] == "ccc"

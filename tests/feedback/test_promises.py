@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from demur.calibration.calibrating import Options, calibrate
-from demur.calibration.file import Calibrator, write
+from demur.calibration.calibrate import Options, calibrate
+from demur.calibration.calibrator import Calibrator
+from demur.calibration.calibrator_file import write
 from demur.feedback.refitting import source_of
 from demur.feedback.tables import answers
 from feedback import simulated

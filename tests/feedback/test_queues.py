@@ -101,6 +101,7 @@ def test_an_audit_skipped_for_good_counts_as_wrong(keep) -> None:
         "audits": 1,
         "wrong": 1,
         "e_value": 0,
+        "processes": {"promise": 1.0},
         "alarm_at": 40.0,
         "drifted_since": None,
     }

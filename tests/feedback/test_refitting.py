@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from demur.calibration.calibrating import Options, calibrate
-from demur.calibration.file import read
+from demur.calibration.calibrate import Options, calibrate
+from demur.calibration.calibrator_file import read
 from demur.cli import main
 from demur.feedback.refitting import source_of
 from feedback.simulated import CONDITIONS, grade, row, write

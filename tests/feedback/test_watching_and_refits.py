@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from sqlalchemy import select
 
-from demur.core.calibration.drift import Drift
+from demur.core.calibration.drift import SLACK, Drift, Overconfidence
 from demur.feedback import answers as kept
 from demur.feedback.database import open_database
 from demur.feedback.grades import Given, Grader
@@ -45,6 +45,101 @@ def test_corrections_deletions_and_restarts_never_rewrite_it(keep) -> None:
         assert server.call("DELETE", f"/v1/feedback/{row(i, 0.9)['id']}").status_code == 200
     assert server.summary()["drift"] == before
     assert keep(drift_max_error=0.2).summary()["drift"] == before
+
+
+def test_under_a_calibrator_what_it_states_is_tested_too_and_the_mean_rings(keep) -> None:
+    server = keep(risk_threshold=0.8, drift_max_error=0.2)
+    rng = Random(7)
+    sure = [0.9 if rng.random() < 0.5 else 0.6 for _ in range(80)]
+    right = [rng.random() < 0.6 for _ in sure]
+    write(server, (row(i, p, calibrator="cal_1") for i, p in enumerate(sure)))
+    grade(server, lambda item: right[int(item["id"][4:])])
+    (found,) = server.summary()["drift"]
+    promise, confidence = Drift.start(0.2), Overconfidence.start(SLACK)
+    for p, each in zip(sure, right, strict=True):
+        promise = promise.add(not each) if p >= 0.8 else promise
+        confidence = confidence.add(not each, p)
+    assert found["audits"] == sure.count(0.9)
+    assert found["processes"] == pytest.approx({"promise": promise.value, "confidence": confidence.value})
+    assert found["e_value"] == pytest.approx((promise.value + confidence.value) / 2)
+
+
+def test_confidences_below_the_threshold_that_became_untrue_ring_too(keep) -> None:
+    server = keep(risk_threshold=0.8, drift_max_error=0.2)
+    write(server, (row(i, 0.75, calibrator="cal_1") for i in range(60)))
+    grade(server, lambda item: False)
+    (found,) = server.summary()["drift"]
+    assert found["audits"] == 0
+    assert found["drifted_since"] is not None
+
+
+BY_CLAIM = CONDITIONS | {"contract": "claims", "granularity": "claims"}
+
+
+def by_claim(number: int, *stated: float | None, drawn: int | None = 0, **fields):
+    claims = [[f"step {i}", p] for i, p in enumerate(stated)]
+    confidence = None if drawn is None else stated[drawn]
+    return row(number, 0.5, conditions=BY_CLAIM, claims=claims, **fields) | {
+        "drift_claim": drawn,
+        "drift_confidence": confidence,
+    }
+
+
+def judge_claims(server, said, whole: bool | None = True) -> None:
+    """Take all audits; said(item, claim) is a verdict or None for none; then the answer itself."""
+
+    async def work() -> None:
+        for item in await server.feedback.claim("audit", "grader", 1000):
+            about = {"answer_id": item["id"], "lease": item["lease"]}
+            words = {True: "right", False: "wrong"}
+            given = [
+                Given(**about, claim=i, verdict=words[verdict])
+                for i in range(len(item["claims"]))
+                if (verdict := said(item, i)) is not None
+            ]
+            given += [] if whole is None else [Given(**about, verdict=words[whole])]
+            await server.feedback.give(given, Grader(name="grader", may_grade=True))
+
+    asyncio.run(work())
+
+
+def test_of_answers_decided_by_claim_the_drawn_claim_is_tested(keep) -> None:
+    server = keep(risk_threshold=0.8, drift_max_error=0.2)
+    write(server, [by_claim(i, 0.9, 0.95, drawn=1) for i in range(40)])
+    write(server, [by_claim(100, 0.9), by_claim(101, 0.3), by_claim(102, None, drawn=None)])
+    judge_claims(server, lambda item, claim: claim == 0, whole=True)
+    (found,) = server.summary()["drift"]
+    assert (found["audits"], found["wrong"]) == (41, 40)
+
+
+def test_the_first_verdict_on_the_drawn_claim_counts_and_no_other(keep) -> None:
+    server = keep(risk_threshold=0.5, drift_max_error=0.2)
+    write(server, [by_claim(1, 0.9, 0.9)])
+    judge_claims(server, lambda item, claim: None, whole=False)
+    assert server.summary()["drift"] == []
+    for verdict in (False, True):
+        server.say(by_claim(1, 0.9)["id"], claim=0, correct=verdict)
+    assert server.summary()["drift"] == []  # nobody took it from a queue for that
+
+
+def test_claims_are_handed_out_for_a_refit_one_by_one(keep) -> None:
+    server = keep(planned_audits=2)
+    write(server, [by_claim(1, 0.9, 0.4), by_claim(2, 0.8, None), by_claim(3, 0.7, queue="learn", probability=0.1)])
+    write(server, [row(9, 0.9)])
+    judge_claims(server, lambda item, claim: None if (item["id"][-1], claim) == ("2", 1) else claim == 0)
+    grade(server, lambda item: True)
+    found = server.call("POST", "/v1/feedback/refits", json={"level": "claims"}).json()
+    rows = [(each["problem"], each["claim"], each["correct"], each["signals"]["verbalized"]) for each in found["rows"]]
+    assert rows == [
+        ("problem 1", 0, True, 0.9),
+        ("problem 1", 1, False, 0.4),
+        ("problem 2", 0, True, 0.8),
+        ("problem 2", 1, False, None),
+    ]
+    assert (found["audits"], found["unjudged"], found["look"], found["level"]) == (2, 1, 0, "claims")
+    whole = server.call("POST", "/v1/feedback/refits", json={}).json()
+    assert [each["problem"] for each in whole["rows"]] == ["problem 9"]
+    assert whole["look"] == 1
 
 
 def test_an_alarm_stays_and_is_told_by_metrics_and_models(keep) -> None:

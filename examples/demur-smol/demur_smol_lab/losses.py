@@ -40,10 +40,10 @@ class Seen:
     digits: Tensor
 
 
-def look(model: Llama, row: PackedRow, digits: Tensor) -> Seen:
-    """Chunk by chunk; what the backward pass needs of a chunk is computed again when its turn comes."""
+def look(model: Llama, row: PackedRow, digits: Tensor, chunk: int | None = None) -> Seen:
+    """`chunk` positions at a time; what the backward pass needs of them is computed again when their turn comes."""
     row, digits = row.to(model.device), digits.to(model.device)
-    chunk = LARGE_CHUNK if model.device.type == "cuda" else CHUNK
+    chunk = chunk or (LARGE_CHUNK if model.device.type == "cuda" else CHUNK)
     hidden = model.hidden(row.ids, row.positions, row.masks)[0, row.predictors()]
 
     def part(states: Tensor, targets: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -58,9 +58,9 @@ def look(model: Llama, row: PackedRow, digits: Tensor) -> Seen:
     return Seen(*(torch.cat(each) for each in zip(*parts, strict=True)))
 
 
-def imitation(model: Llama, row: PackedRow) -> tuple[Tensor, dict[str, float]]:
-    """Weighted mean cross-entropy of the response tokens."""
-    value = _weighted(look(model, row, torch.tensor([], dtype=torch.long)), row)
+def imitation(model: Llama, row: PackedRow, chunk: int | None = None) -> tuple[Tensor, dict[str, float]]:
+    """Weighted mean cross-entropy of the response tokens, in nats; logits are computed for `chunk` of them at once."""
+    value = _weighted(look(model, row, torch.tensor([], dtype=torch.long), chunk), row)
     return value, {"cross_entropy": value.item()}
 
 

@@ -9,7 +9,7 @@ from demur.answering.confidence.plan import wanted
 from demur.answering.errors import GuaranteeUnavailable, InvalidRequest, NotAllowed
 from demur.answering.params import RequestParams
 from demur.answering.resolved_request import ResolvedRequest
-from demur.calibration.file import Guarantee
+from demur.calibration.calibrator import Guarantee
 from demur.calibration.matching import ServedCalibrator
 from demur.settings import Settings
 

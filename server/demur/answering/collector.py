@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from demur.answering import outcome
-from demur.answering.answer_keys import AnswerKey, vote_of
+from demur.answering.answer_equivalence import EquivalenceKey, vote_of
 from demur.answering.events import Event, SampleDone
 from demur.answering.outcome import Candidate
 from demur.answering.redaction import visible_events
@@ -46,7 +46,8 @@ class SampleCollector(Protocol):
         ...
 
 
-def collector_for(request: ResolvedRequest, key_of: AnswerKey) -> SampleCollector:
+def collector_for(request: ResolvedRequest, key_of: EquivalenceKey) -> SampleCollector:
+    """What reads the samples of `request`: one that is streamed, or several that vote."""
     return SingleSample(request) if request.samples == 1 else VotingSamples(request, key_of)
 
 
@@ -88,7 +89,7 @@ class SingleSample:
 class VotingSamples:
     """Each sample votes when it ends; none of their text is shown before the vote is over."""
 
-    def __init__(self, request: ResolvedRequest, key_of: AnswerKey) -> None:
+    def __init__(self, request: ResolvedRequest, key_of: EquivalenceKey) -> None:
         self._request = request
         self._key_of = key_of
         self._samples = [SampleReader(request) for _ in range(request.samples)]

@@ -37,7 +37,7 @@ def chosen_on_doubt(params: RequestParams, contract: Contract, settings: Setting
     that this caller may not see."""
     if not contract.takes_schema:
         for name in ("on_doubt", "explain_fields"):
-            if name in params.model_fields_set:
+            if getattr(params, name):
                 raise InvalidRequest("goes with the JSON Schema of an answer", name)
         return "abstain"
     if params.on_doubt == "keep" and is_bounded(settings):

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from demur.core.aggregation import aggregate
 from demur.core.answers import Aggregation, Completion, FieldValue
-from demur.core.fields import is_valid, with_nulls
+from demur.core.fields import is_valid, plain, with_nulls
 from demur.core.threshold import decide_claim
 
 OnDoubt = Literal["keep", "null", "abstain"]
@@ -17,7 +17,7 @@ def checked(completion: Completion, schema: Mapping[str, Any]) -> Completion:
     """The completion, without its answer where that does not fit the schema: nobody may have forced it."""
     if completion.answer is None or is_valid(json.loads(completion.answer), schema):
         return completion
-    return replace(completion, answer=None, fields=(), problems=(*completion.problems, "schema_violated"))
+    return replace(completion, answer=None, problems=(*completion.problems, "schema_violated"))
 
 
 def emptied(completion: Completion, t: float, how: Aggregation, schema: Mapping[str, Any]) -> Completion | None:
@@ -25,7 +25,7 @@ def emptied(completion: Completion, t: float, how: Aggregation, schema: Mapping[
 
     None where the schema does not let all of them be null.
     """
-    doubtful = [field for field in completion.fields if decide_claim(field.confidence, t) == "highlight"]
+    doubtful = [field for field in completion.fields if is_doubtful(field, t)]
     if completion.answer is None or not doubtful:
         return completion
     document = with_nulls(json.loads(completion.answer), [field.path for field in doubtful])
@@ -35,17 +35,35 @@ def emptied(completion: Completion, t: float, how: Aggregation, schema: Mapping[
     fields = tuple(replace(field, value=None) if field.path in paths else field for field in completion.fields)
     left = aggregate([field.confidence for field in fields if field.path not in paths], how)
     answer = json.dumps(document, ensure_ascii=False)
-    return replace(completion, answer=answer, fields=fields, confidence=left.value, state=left.state)
+    return replace(completion, answer=answer, text=answer, fields=fields, confidence=left.value, state=left.state)
+
+
+def is_doubtful(field: FieldValue, t: float) -> bool:
+    """Whether a field is below the risk threshold t."""
+    return decide_claim(field.confidence, t) == "highlight"
+
+
+def told(completion: Completion, t: float, on_doubt: OnDoubt) -> str:
+    """What was told of a document that is no answer: with null for doubtful values where that was asked for."""
+    if on_doubt != "null":
+        return completion.text
+    rest = completion.text[len(plain(completion.fields)) :]
+    return plain(completion.fields, {field.path for field in completion.fields if is_doubtful(field, t)}) + rest
 
 
 def with_agreement(completion: Completion, samples: Sequence[Completion]) -> Completion:
     """Each field with the share of the samples that have its value at its path."""
-    said = [{field.path: _spelled(field) for field in sample.fields} for sample in samples]
+    said = [{field.path: _spelled(field) for field in fields_of(sample)} for sample in samples]
     fields = tuple(
         replace(field, agreement=sum(each.get(field.path) == _spelled(field) for each in said) / len(said))
         for field in completion.fields
     )
     return replace(completion, fields=fields)
+
+
+def fields_of(completion: Completion) -> tuple[FieldValue, ...]:
+    """Those of an answer; what was read of a document that is none are no fields of one."""
+    return () if completion.answer is None else completion.fields
 
 
 def _spelled(field: FieldValue) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from demur.answering.confidence import Ballot, Score, Scores, Signal, Signals, ValueEstimates
+from demur.answering.confidence import Ballot, FieldSignals, Score, Scores, Signal, Signals, ValueEstimates
 from demur.answering.confidence.verbalized import stated
 from demur.answering.doubt import emptied, with_agreement
 from demur.answering.resolved_request import ResolvedRequest
@@ -89,6 +89,7 @@ class Outcome:
     ending: Ending
     token_ids: tuple[int, ...] = ()
     signals: Signals = field(default_factory=dict[str, Signal])
+    field_signals: FieldSignals = ()
     values: ValueEstimates | None = None
     token_values: tuple[TokenValue, ...] | None = None
     vote: VoteOutcome | None = None

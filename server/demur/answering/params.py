@@ -18,6 +18,7 @@ from demur.fields import (
     LONGEST_KEY,
     LONGEST_VALUE,
     MAX_ENTRIES,
+    WHOLE,
     AtMost,
     BoundedModel,
     Count,
@@ -58,10 +59,16 @@ def _listed(given: object) -> object:
     return tuple(cast("list[object]", given)) if isinstance(given, list) else given
 
 
+Seed = Annotated[int, Field(ge=SMALLEST_SEED, le=LARGEST_SEED), WHOLE]
+TopK = Annotated[int, Field(ge=-1, le=LARGEST_COUNT), WHOLE]
 Penalty = Annotated[float, Field(ge=-2, le=2)]
+_TOKEN_ID = r"^[0-9]{1,9}$"
 LogitBias = Annotated[
-    dict[Annotated[str, Field(pattern=r"^[0-9]{1,9}$")], Annotated[float, Field(ge=-100, le=100)]],
-    Field(max_length=MOST_BIASES),
+    dict[Annotated[str, Field(pattern=_TOKEN_ID)], Annotated[float, Field(ge=-100, le=100)]],
+    Field(
+        max_length=MOST_BIASES,
+        json_schema_extra={"additionalProperties": False},
+    ),
     AtMost(MOST_BIASES),
 ]
 TemplateFields = Annotated[
@@ -168,14 +175,12 @@ class RequestParams(BoundedModel):
     max_tokens: Count | None = Field(default=None, description="Longest output of one sample, in tokens.")
     temperature: float | None = Field(default=None, ge=0, le=2)
     top_p: float | None = Field(default=None, gt=0, le=1)
-    seed: int | None = Field(
-        default=None, ge=SMALLEST_SEED, le=LARGEST_SEED, description="Sample i is drawn with `seed + i`."
-    )
+    seed: Seed | None = Field(default=None, description="Sample i is drawn with `seed + i`.")
     timeout: Annotated[float | None, Field(ge=SHORTEST_TIMEOUT, description="Seconds until a 504."), NotNull()] = None
     frequency_penalty: Penalty | None = Field(default=None, description="Taken from a token's logit for each time.")
     presence_penalty: Penalty | None = Field(default=None, description="Taken from a token's logit once it was used.")
     repetition_penalty: float | None = Field(default=None, gt=0, le=10, description="As in vLLM; 1 changes nothing.")
-    top_k: int | None = Field(default=None, ge=-1, le=LARGEST_COUNT, description="As in vLLM; 0 and -1 keep all.")
+    top_k: TopK | None = Field(default=None, description="As in vLLM; 0 and -1 keep all.")
     min_p: float | None = Field(default=None, ge=0, le=1, description="As in vLLM; 0 keeps all.")
     logit_bias: LogitBias | None = Field(default=None, description="Token id -> what is added to its logit.")
     chat_template_kwargs: TemplateFields | None = Field(

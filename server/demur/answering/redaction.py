@@ -7,6 +7,7 @@ groups of a vote and in logs, which note nothing but what the reply gives.
 from collections.abc import Iterable
 from dataclasses import asdict
 
+from demur.answering import doubt
 from demur.answering.confidence import Signal
 from demur.answering.events import ClaimGiven, Delta, Event, Reset
 from demur.answering.outcome import Outcome, VoteOutcome
@@ -25,10 +26,11 @@ from demur.answering.response import (
     Usage,
     Withheld,
 )
-from demur.calibration.file import Guarantee
+from demur.calibration.calibrator import Guarantee
 from demur.calibration.matching import ServedCalibrator
 from demur.core import parsing
-from demur.core.answers import Claim, Completion, Decision
+from demur.core.answers import Claim, Completion, Decision, FieldValue
+from demur.core.fields import plain
 from demur.core.selection import Group
 from demur.core.threshold import decide_claim
 
@@ -37,14 +39,18 @@ WITHHELD = Signal.missing("withheld with the answer")
 
 def text_is_public(request: ResolvedRequest) -> bool:
     """Whether the text is shown even where the server abstains: one sample, and either granularity `claims`, where
-    each claim carries its confidence, or a risk threshold of 0."""
+    each claim carries its confidence, or a risk threshold of 0. JSON whose doubtful values are to be emptied is, where
+    no doubt can withhold it: its schema lets every value be null."""
+    if request.schema is not None and request.on_doubt == "null":
+        return request.samples == 1 and request.empties_anywhere
     at_no_risk = request.risk_threshold == 0 and request.contract.states_confidence and request.guarantee is None
     return request.samples == 1 and (request.granularity == "claims" or at_no_risk)
 
 
 def can_stream_text(request: ResolvedRequest) -> bool:
     """Whether text may be shown before the decision: nothing that is shown could still be withheld."""
-    return text_is_public(request) or (request.samples == 1 and request.include_withheld)
+    raw = request.samples == 1 and request.include_withheld and request.on_doubt != "null"
+    return text_is_public(request) or raw
 
 
 def is_visible(request: ResolvedRequest, decision: Decision) -> bool:
@@ -96,9 +102,9 @@ def build_answer(identity: Identity, request: ResolvedRequest, outcome: Outcome,
         confidence=completion.confidence,
         confidence_source=request.deciding_source if contract.states_confidence else "none",
         aggregation=request.aggregation if request.claims_decide else None,
-        text=completion.text if told else None,
+        text=_text(completion, request, answered=answered) if told else None,
         claims=given if told else None,
-        fields=_given_fields(completion, request, visible=visible) if contract.takes_schema else None,
+        fields=_given_fields(outcome, request, visible=visible) if contract.takes_schema else None,
         withheld=withheld if visible and not answered else None,
         raw=outcome.raw if request.include_raw and output_is_visible(request, decision) else None,
         token_values=outcome.token_values
@@ -112,6 +118,13 @@ def build_answer(identity: Identity, request: ResolvedRequest, outcome: Outcome,
         notice=request.notice,
         conditions=None if request.conditions is None else dict(request.conditions),
     )
+
+
+def _text(completion: Completion, request: ResolvedRequest, *, answered: bool) -> str:
+    """What a stream has shown as well."""
+    if answered or not request.contract.takes_schema:
+        return completion.text
+    return doubt.told(completion, request.risk_threshold, request.on_doubt)
 
 
 def _guarantee(held: Guarantee, served: ServedCalibrator | None) -> GivenGuarantee | None:
@@ -168,11 +181,14 @@ def _visible_event(event: parsing.Event, request: ResolvedRequest) -> Event:
             return Delta(event.text)
         case parsing.ClaimRead():
             return ClaimGiven(event.index, _given(event.claim, request))
+        case parsing.FieldRead():
+            empty = request.on_doubt == "null" and doubt.is_doubtful(event.field, request.risk_threshold)
+            return Delta(plain([event.field], [event.field.path] if empty else ()))
         case parsing.Reset():
             return Reset(event.reason)
 
 
-def _given_fields(completion: Completion, request: ResolvedRequest, *, visible: bool) -> tuple[GivenField, ...]:
+def _given_fields(outcome: Outcome, request: ResolvedRequest, *, visible: bool) -> tuple[GivenField, ...]:
     return tuple(
         GivenField(
             path=field.path,
@@ -181,9 +197,22 @@ def _given_fields(completion: Completion, request: ResolvedRequest, *, visible: 
             decision=decide_claim(field.confidence, request.risk_threshold),
             explanation=field.explanation if visible else "",
             agreement=field.agreement,
+            signals=_field_signals(outcome, i, shown=visible and not _is_emptied(field, request)),
         )
-        for field in completion.fields
+        for i, field in enumerate(doubt.fields_of(outcome.completion))
     )
+
+
+def _is_emptied(field: FieldValue, request: ResolvedRequest) -> bool:
+    emptied = request.on_doubt == "null" and doubt.is_doubtful(field, request.risk_threshold)
+    return emptied and not request.include_withheld
+
+
+def _field_signals(outcome: Outcome, i: int, *, shown: bool) -> dict[str, GivenSignal] | None:
+    """Of a value that is not given none is told, as of answers."""
+    if not outcome.field_signals:
+        return None
+    return {name: _signal(one if shown else WITHHELD) for name, one in outcome.field_signals[i].items()}
 
 
 def _given(claim: Claim, request: ResolvedRequest) -> GivenClaim:

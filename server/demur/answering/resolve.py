@@ -10,6 +10,7 @@ from demur.answering.resolved_request import ResolvedRequest
 from demur.answering.sampling_settings import chosen_sampling
 from demur.answering.server_defaults import default_threshold, forcing, trained_wording
 from demur.answering.source_choice import check_availability, chosen_selection, chosen_source
+from demur.core.fields import can_all_be_null
 from demur.manifest import Manifest
 from demur.settings import Settings
 
@@ -51,6 +52,7 @@ def resolve(
         shows_logprobs=request.logprobs is not None,
         schema=request.schema,
         on_doubt=on_doubt,
+        empties_anywhere=request.schema is not None and can_all_be_null(request.schema),
         template=params.chat_template_kwargs,
         max_tokens_asked=params.max_tokens is not None,
         timeout=timeout_of(params, settings),

@@ -7,7 +7,7 @@ from typing import Any
 from demur.answering.confidence import CALIBRATED, SOURCES
 from demur.answering.confidence.plan import Wanted
 from demur.answering.doubt import OnDoubt
-from demur.calibration.file import Guarantee
+from demur.calibration.calibrator import Guarantee
 from demur.calibration.matching import ServedCalibrator
 from demur.core.answer_span import OutputForm
 from demur.core.answers import Aggregation, Granularity
@@ -49,6 +49,7 @@ class ResolvedRequest:
     shows_logprobs: bool
     schema: Schema | None
     on_doubt: OnDoubt
+    empties_anywhere: bool
     max_tokens_asked: bool
     timeout: float
     include_withheld: bool

@@ -33,22 +33,6 @@ class GivenClaim:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GivenField:
-    """One plain value of a JSON answer. `path` is a JSON Pointer (RFC 6901) into the answer.
-
-    `value` is null where it is withheld: after an abstention, and where `on_doubt` emptied it. `agreement` is the share
-    of several samples that have the same value at this path. A field below the risk threshold is a `highlight`.
-    """
-
-    path: str
-    value: JsonValue
-    confidence: float | None
-    decision: ClaimDecision
-    explanation: str
-    agreement: Annotated[float | None, Field(exclude_if=lambda share: share is None)] = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Withheld:
     """What an abstention does not give: the answer, with the text it stands in."""
 
@@ -89,6 +73,26 @@ class GivenSignal:
     value: float | None
     missing: str | None
     cost: SignalCost | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenField:
+    """One plain value of a JSON answer. `path` is a JSON Pointer (RFC 6901) into the answer.
+
+    `value` is null where it is withheld: after an abstention, and where `on_doubt` emptied it. `agreement` is the share
+    of several samples that have the same value at this path. A field below the risk threshold is a `highlight`.
+    """
+
+    path: str
+    value: JsonValue
+    confidence: float | None
+    decision: ClaimDecision
+    explanation: str
+    agreement: Annotated[float | None, Field(exclude_if=lambda share: share is None)] = None
+    signals: Annotated[
+        dict[Annotated[str, KeyOf(SOURCES)], GivenSignal] | None,
+        Field(exclude_if=lambda signals: signals is None, description="Those of `include_signals` that fields have."),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from demur import prompts
 from demur.answering.active import ActiveRequest
-from demur.answering.answer_keys import AnswerKeys
+from demur.answering.answer_equivalence import AnswerEquivalence
 from demur.answering.calibration import with_calibrator
 from demur.answering.collector import (
     SampleCollector,
@@ -81,7 +81,7 @@ class Answerer:
         self.manifest = manifest
         self.settings = settings
         self.fingerprint = fingerprint or of_name(manifest.name, manifest)
-        self.keys = AnswerKeys(grader)
+        self.equivalence = AnswerEquivalence(grader)
         self._services = ScoringServices(engine, manifest, critic, calibrators or CalibratorStore())
         self._signals = SignalScores(self._services)
         self._clock = clock
@@ -95,6 +95,11 @@ class Answerer:
     def confidence_sources(self) -> tuple[str, ...]:
         """What a caller can choose from."""
         return tuple(name for name, source in SOURCES.items() if source.unavailable(self._services) is None)
+
+    @property
+    def services(self) -> ScoringServices:
+        """What signals are computed with."""
+        return self._services
 
     def open(
         self, request: UnresolvedRequest, settings: Settings | None = None, span: Span = UNTRACED, *, caller: str = ""
@@ -129,7 +134,7 @@ class Answerer:
         request = active.request
         step = reading_step(request, streamed=streamed)
         batch = await active.deadline.bound(self._prepare(active, answer_id, first_sample, step))
-        with self.keys.opened(active.caller, active) as key_of:
+        with self.equivalence.opened(active.caller, active) as key_of:
             collector = collector_for(request, key_of)
             async with aclosing(self._collect(active, batch, collector)) as events:
                 async for event in events:
@@ -137,6 +142,9 @@ class Answerer:
         candidate = collector.candidate()
         scoring = self._signals.of(candidate, request.signals, batch, f"{answer_id}-{first_sample}")
         outcome = decided(request, candidate, await active.deadline.bound(scoring))
+        if request.contract.takes_schema:
+            told = self._signals.of_fields(candidate, request.include_signals, batch)
+            outcome = replace(outcome, field_signals=told)
         signal_tokens = tokens_of(outcome.signals)
         active.count_signals(signal_tokens or 0)
         if request.include_token_values and output_is_visible(request, outcome.decision):
@@ -228,6 +236,7 @@ class Throttle:
         self._next = 0.0
 
     def due(self) -> bool:
+        """Whether it may happen now; if so, the interval begins anew."""
         now = asyncio.get_running_loop().time()
         if now < self._next:
             return False

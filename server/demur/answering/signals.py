@@ -1,6 +1,18 @@
 """The signals of an answer that was chosen: those that its request needs, each computed once."""
 
-from demur.answering.confidence import SOURCES, FinishedSample, Score, Scorer, Scores, ScoringServices, Signal
+from collections.abc import Sequence
+
+from demur.answering.confidence import (
+    SOURCES,
+    FieldSignals,
+    FieldSource,
+    FinishedSample,
+    Score,
+    Scorer,
+    Scores,
+    ScoringServices,
+    Signal,
+)
 from demur.answering.confidence.plan import Wanted
 from demur.answering.outcome import Candidate
 from demur.answering.resolved_request import ResolvedRequest
@@ -29,19 +41,18 @@ class SignalScores:
             if candidate.given_up:
                 scores[name] = Score(Signal.missing("the sample was stopped before its end"))
                 continue
-            sample = FinishedSample(
-                prompt=batch.prompt,
-                token_ids=candidate.token_ids,
-                text=candidate.raw,
-                request_id=request_id,
-                read=lambda: candidate.as_read,
-                answer_span=lambda answer: batch.form.answer_span(candidate.raw, answer),
-                logprobs=candidate.sample.logprobs,
-                ballot=None if candidate.vote is None else candidate.vote.ballot,
-                signals={name: score.signal for name, score in scores.items()},
-            )
+            sample = _finished(candidate, batch, request_id, scores)
             scores[name] = await self._score(name, sample, decisive=name in wanted.decisive)
         return scores
+
+    def of_fields(self, candidate: Candidate, names: Sequence[str], batch: SampleBatch) -> FieldSignals:
+        """Those of the named signals that single fields have, for each field."""
+        sources = {name: source for name in names if isinstance(source := SOURCES[name], FieldSource)}
+        if not sources:
+            return ()
+        sample = _finished(candidate, batch, batch.id, {})
+        fields = candidate.completion.fields
+        return tuple({name: one.of_field(each, sample) for name, one in sources.items()} for each in fields)
 
     async def _score(self, name: str, sample: FinishedSample, *, decisive: bool) -> Score:
         scorer = self.scorers[name]
@@ -53,3 +64,17 @@ class SignalScores:
             if decisive:
                 raise
             return Score(Signal.missing("what computes it failed"))
+
+
+def _finished(candidate: Candidate, batch: SampleBatch, request_id: str, scores: Scores) -> FinishedSample:
+    return FinishedSample(
+        prompt=batch.prompt,
+        token_ids=candidate.token_ids,
+        text=candidate.raw,
+        request_id=request_id,
+        read=lambda: candidate.as_read,
+        answer_span=lambda answer: batch.form.answer_span(candidate.raw, answer),
+        logprobs=candidate.sample.logprobs,
+        ballot=None if candidate.vote is None else candidate.vote.ballot,
+        signals={name: score.signal for name, score in scores.items()},
+    )

@@ -9,15 +9,12 @@ from demur.settings import Settings
 
 
 def check_availability(params: RequestParams, services: ScoringServices) -> None:
-    """Raises InvalidRequest for what this server or this request cannot have. A signal that is not served is missing
-    where it is only shown."""
+    """Raises InvalidRequest for what this server or this request cannot have. A signal is missing where it is only
+    shown."""
     if params.confidence_source is not None:
         source = SOURCES[params.confidence_source]
         if (reason := source.unavailable(services) or source.refusal(params, services)) is not None:
             raise InvalidRequest(reason, "confidence_source")
-    for name in params.include_signals:
-        if (reason := SOURCES[name].refusal(params, services)) is not None:
-            raise InvalidRequest(reason, "include_signals")
     if params.include_token_values and services.critic is None:
         raise InvalidRequest("token values come from a critic, and none is served", "include_token_values")
 

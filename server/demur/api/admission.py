@@ -36,6 +36,7 @@ class Cost:
         return Cost(self.samples - other.samples, self.tokens - other.tokens)
 
     def fits(self, capacity: "Cost") -> bool:
+        """Whether `capacity` has room for this, in samples and in tokens."""
         return self.samples <= capacity.samples and self.tokens <= capacity.tokens
 
     def share(self, capacity: "Cost") -> float:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from demur.answering import ActiveRequest
 from demur.api.errors import ApiError
-from demur.keys import Key
-from demur.keys.quota import Quota, Quotas
+from demur.api_keys import Key
+from demur.api_keys.quota import Quota, Quotas
 from demur.observability.metrics import Metrics
 
 

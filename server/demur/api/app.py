@@ -13,7 +13,7 @@ from fastapi.security import HTTPBearer
 from opentelemetry.trace import Tracer
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
-from starlette.middleware.gzip import GZipMiddleware
+from starlette_compress import CompressMiddleware, remove_compress_type
 
 import demur
 from demur.answering import Answerer, AnsweringError
@@ -27,12 +27,13 @@ from demur.api.errors import ApiError, error_response
 from demur.api.health import EngineHealth
 from demur.api.middleware import RequestMiddleware
 from demur.api.responses import routes as responses
+from demur.api.served_document import serve_own_document
 from demur.api.streams import cancel
+from demur.api_keys import ApiKeyStore
 from demur.calibration.store import CalibratorStore
 from demur.engine.base import Engine, EngineError
 from demur.engine.critic import Critic
 from demur.grading import Grader
-from demur.keys import ApiKeyStore
 from demur.manifest import Manifest
 from demur.observability.engine import EngineMetrics, UpstreamState
 from demur.observability.metrics import Metrics
@@ -106,6 +107,7 @@ def create_app(
     _measure(engine, context.metrics.engine)
     app = _bare_app(context)
     _add_routes(app, guarded=settings.guarded)
+    serve_own_document(app, answerer)
     _add_middleware(app, context.metrics, settings, tracer)
     return app
 
@@ -141,7 +143,8 @@ def _add_routes(app: FastAPI, *, guarded: bool) -> None:
 
 def _add_middleware(app: FastAPI, metrics: Metrics, settings: Settings, tracer: Tracer | None) -> None:
     """The one that is added last sees a request first."""
-    app.add_middleware(GZipMiddleware, minimum_size=COMPRESSED_FROM, compresslevel=5)
+    remove_compress_type("text/event-stream")
+    app.add_middleware(CompressMiddleware, minimum_size=COMPRESSED_FROM)
     app.add_middleware(RequestMiddleware, metrics=metrics, settings=settings, tracer=tracer)
     if settings.cors_origins:
         _allow_origins(app, settings.cors_origins)
@@ -178,11 +181,12 @@ def _context(answerer: Answerer, clock: Callable[[], float], feedback: "Feedback
     )
     metrics.admission.watch(admission)
     metrics.engine.watch_ready(lambda: health.ready)
-    metrics.engine.watch_grading(lambda: answerer.keys.waiting)
+    metrics.engine.watch_grading(lambda: answerer.equivalence.waiting)
     keys = _key_ring(settings, clock) if settings.guarded else None
     metrics.engine.watch_keys(lambda: 0.0 if keys is None else keys.age)
     if feedback is not None:
         feedback.measure(metrics.registry)
+        feedback.calibrators = answerer.calibrators
     auth = Authenticator(keys, settings, metrics, clock=clock)
     return Context(answerer, metrics, health, admission, auth, feedback)
 

@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 from demur.api.allowance import Allowance
 from demur.api.errors import ApiError, as_api_error
 from demur.api.json_size import MOST_VALUES, holds_too_much
-from demur.keys import ApiKeyStore, Key
+from demur.api_keys import ApiKeyStore, Key
 from demur.observability.metrics import Metrics
 from demur.settings import Settings
 

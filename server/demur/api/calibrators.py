@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from demur.calibration.file import Calibrator, Figure
+from demur.calibration.calibrator import Calibrator, Figure
 from demur.calibration.matching import ServedCalibrator
 from demur.calibration.store import CalibratorStore
 

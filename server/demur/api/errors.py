@@ -177,6 +177,7 @@ def _whole(seconds: float) -> str:
 
 
 def error_response(error: ApiError, request_id: str, path: str = "") -> JSONResponse:
+    """The error as JSON, with its status and headers; `path` tells which API's form the body has."""
     reply = ErrorReply(error=error.body(request_id, path))
     return JSONResponse(reply.model_dump(), status_code=error.status, headers=error.headers)
 

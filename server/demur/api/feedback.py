@@ -24,6 +24,7 @@ from demur.api.feedback_schemas import (
     QueueItem,
     RefitReply,
     RefitRequest,
+    ShadowReport,
 )
 from demur.api.openapi import errors
 
@@ -102,8 +103,10 @@ async def summarize_feedback(request: Request, context: Shared) -> FeedbackSumma
         learn=Progress(planned=None, **found.learn),
         volunteered=found.volunteered,
         gold=found.gold,
+        judge=found.judge,
         drift=[drift_report(each) for each in found.drift],
         graders=graders,
+        shadows=None if found.shadows is None else [ShadowReport.model_validate(asdict(one)) for one in found.shadows],
     )
 
 
@@ -112,7 +115,7 @@ async def take_refit_rows(asked: RefitRequest, request: Request, context: Shared
     """The graded rows for a new calibrator. Each call counts as a look. Needs the right `calibrate`."""
     feedback = _kept(context)
     _check_right(request, context, "calibrate")
-    taken = await feedback.refit(asked.since, _grader(request, context).name)
+    taken = await feedback.refit(asked.since, _grader(request, context).name, asked.level)
     return RefitReply.model_validate(asdict(taken))
 
 
@@ -139,6 +142,7 @@ def drift_report(test: "Watched") -> DriftReport:
         audits=test.count,
         wrong=test.wrong,
         e_value=test.e_value,
+        processes=dict(test.processes),
         alarm_at=1 / test.alpha,
         drifted_since=None if test.alarm_at is None else int(test.alarm_at),
     )
@@ -174,6 +178,7 @@ def _given(asked: FeedbackRequest) -> "Given":
         sample=asked.sample,
         lease=asked.lease,
         gold=asked.gold,
+        judge=asked.judge,
     )
 
 
@@ -212,6 +217,7 @@ def _item(row: dict[str, Any]) -> QueueItem:
         answer=row["answer"],
         text=row["text"] or "",
         claims=[QueueClaim(text=text or "", confidence=confidence) for text, confidence in row["claims"]],
+        granularity="claims" if row["conditions"].get("granularity") == "claims" else "response",
         gold=row["gold"],
         decision=row["decision"],
         created=int(row["created"]),

@@ -6,15 +6,20 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from demur.api.errors import ErrorBody
 from demur.api.messages import Text
-from demur.fields import BoundedModel
+from demur.fields import WHOLE, BoundedModel
 
 MOST_AT_ONCE = 1000
 AnswerId = Annotated[str, Field(pattern=r"^ans_[0-9A-Z]{26}$")]
-Index = Annotated[int, Field(ge=0, le=10_000)]
+Index = Annotated[int, Field(ge=0, le=10_000), WHOLE]
 
 
 def _one_verdict(schema: dict[str, Any]) -> None:
     schema["oneOf"] = [{"required": [name]} for name in ("correct", "skip", "gold")]
+    for name in ("skip", "gold"):  # null would say nothing; None stands for "left out"
+        described = schema["properties"][name]
+        kept = [kind for kind in described.pop("anyOf") if kind != {"type": "null"}]
+        schema["properties"][name] = {**kept[0], **described}
+        del schema["properties"][name]["default"]
 
 
 class FeedbackRequest(BoundedModel):
@@ -38,6 +43,10 @@ class FeedbackRequest(BoundedModel):
         default=None, description="The known answer: whether the given one means the same is decided here."
     )
 
+    judge: bool = Field(
+        default=False, description="A model gave the verdict, for an item from the queue. Audits take none by default."
+    )
+
     @model_validator(mode="after")
     def _one_of(self) -> "FeedbackRequest":
         given = [name for name in ("correct", "skip", "gold") if name in self.model_fields_set]
@@ -56,7 +65,7 @@ class FeedbackReply(BaseModel):
     claim: int | None
     sample: int | None
     verdict: Literal["right", "wrong", "undone", "skipped", "later", "release"]
-    source: Literal["audit", "learn", "volunteered", "gold"]
+    source: Literal["audit", "learn", "volunteered", "gold", "judge"]
     at: int = Field(description="When it was given, in seconds since 1970.")
     repeated: bool = Field(description="It was there already.")
 
@@ -90,6 +99,7 @@ class QueueItem(BaseModel):
     answer: str | None
     text: str
     claims: list[QueueClaim]
+    granularity: Literal["response", "claims"] = Field(description="claims: each of them was decided on by itself.")
     gold: str | None
     decision: Literal["answer", "abstain"]
     created: int
@@ -121,7 +131,10 @@ class DriftReport(BaseModel):
     threshold: float
     audits: int
     wrong: int
-    e_value: float
+    e_value: float = Field(description="The mean of `processes`; the alarm rings when it reaches `alarm_at`.")
+    processes: dict[str, float] = Field(
+        description="Evidence against the promise, and under a calibrator that its probabilities are too high."
+    )
     alarm_at: float
     drifted_since: int | None = Field(description="When the alarm began, in seconds since 1970; null for no drift.")
 
@@ -140,6 +153,26 @@ class GraderReport(BaseModel):
     remarkable: bool
 
 
+class DecisionCounts(BaseModel):
+    """By which calibrator they are given."""
+
+    both: int = 0
+    only_served: int = 0
+    only_shadow: int = 0
+    neither: int = 0
+
+
+class ShadowReport(DecisionCounts):
+    """A calibrator that computes beside the served one, without effect on replies: what it would have decided about the
+    same answers, or claims where those are decided on. `right` and `wrong` are the graded audits among them."""
+
+    calibrator: str
+    served: str
+    decisions: int
+    right: DecisionCounts
+    wrong: DecisionCounts
+
+
 class FeedbackSummary(BaseModel):
     """What was kept and graded. Nothing here says what a calibrator would promise: see "No peeking" in the docs."""
 
@@ -151,11 +184,16 @@ class FeedbackSummary(BaseModel):
     learn: Progress
     volunteered: int
     gold: int
+    judge: int = Field(description="Verdicts of judge models.")
     drift: list[DriftReport]
     graders: list[GraderReport] | None = Field(description="For keys that may calibrate.")
+    shadows: list[ShadowReport] | None = Field(default=None, description="For keys that may calibrate.")
 
 
 class RefitRequest(BoundedModel):
+    level: Literal["response", "claims"] = Field(
+        default="response", description="Whole answers, or the claims of answers that were decided on by claim."
+    )
     since: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
         default=0.0, description="Seconds since 1970; older answers are left out."
     )
@@ -164,23 +202,27 @@ class RefitRequest(BoundedModel):
 class RefitRowReply(BaseModel):
     problem: str
     answer_id: str
+    claim: int | None
     correct: bool
     signals: dict[str, float | None]
     queue: Literal["audit", "learn"]
     weight: float
+    judged: bool = Field(description="A model gave the verdict.")
 
 
 class RefitReply(BaseModel):
     """Graded rows for `demur calibrate`, without any text. `look` counts the looks at unfinished plans, from 1."""
 
     object: Literal["feedback.refit"] = "feedback.refit"
+    level: Literal["response", "claims"]
     model: str
     fingerprint: str
     conditions: dict[str, Any]
     look: int
     planned: int
-    audits: int
+    audits: int = Field(description="Audited answers; each has a row, or one for each of its claims.")
     left_out: int
+    unjudged: int = Field(description="Claims of audits that nobody judged, which count as wrong.")
     rows: list[RefitRowReply]
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, WithJsonSchema, field_validator
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, ValidationInfo, WithJsonSchema, field_validator
 
 from demur.answering.errors import InvalidRequest
 from demur.engine.base import Message
@@ -91,11 +91,23 @@ class ToolCall(BoundedModel):
     index: Any = None
 
 
+def _only_assistants_say_nothing(schema: dict[str, Any]) -> None:
+    roles = schema["properties"]["role"]["enum"]
+    said = {"properties": {"content": {"type": ["string", "array"]}, "role": {"enum": [*roles]}}}
+    said["properties"]["role"]["enum"].remove("assistant")
+    schema["anyOf"] = [
+        {"properties": {"role": {"enum": ["assistant"]}}},
+        {**said, "required": ["content"]},
+    ]
+
+
 class ChatMessage(BoundedModel):
     """One message of a conversation; the last one has to be the user's, or what a tool returned.
 
     Without effect: `annotations`, `audio` and an earlier reply's reasoning.
     """
+
+    model_config = ConfigDict(json_schema_extra=_only_assistants_say_nothing)
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
     content: Content = Field(default=None, validate_default=True, description="Only the assistant's may be null.")

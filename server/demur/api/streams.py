@@ -1,7 +1,7 @@
 """Server-sent events that stop the work behind them when the client goes, and the same for replies in one piece."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, TypeVar
 
@@ -88,6 +88,36 @@ class EventStream(Response):
                 await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
             await send({"type": "http.response.body", "body": data, "more_body": more})
             self._last_sent = asyncio.get_running_loop().time()
+
+
+async def together(streams: Sequence[AsyncGenerator[T, None]]) -> AsyncGenerator[tuple[int, T], None]:
+    """(index, item) of each stream as it comes. The first error is raised, and the other streams are closed."""
+    arrived: asyncio.Queue[tuple[int, T] | Exception | None] = asyncio.Queue()
+    reading = [asyncio.create_task(_forward(i, stream, arrived)) for i, stream in enumerate(streams)]
+    left = len(reading)
+    try:
+        while left:
+            arrival = await arrived.get()
+            if isinstance(arrival, Exception):
+                raise arrival
+            if arrival is None:
+                left -= 1
+            else:
+                yield arrival
+    finally:
+        await cancel(*reading)
+
+
+async def _forward(
+    i: int, stream: AsyncGenerator[T, None], arrived: "asyncio.Queue[tuple[int, T] | Exception | None]"
+) -> None:
+    try:
+        async with aclosing(stream) as items:
+            async for item in items:
+                arrived.put_nowait((i, item))
+        arrived.put_nowait(None)
+    except Exception as error:  # noqa: BLE001 - raised where the arrivals are awaited
+        arrived.put_nowait(error)
 
 
 async def unless_disconnected(request: Request, work: Coroutine[Any, Any, T]) -> T:

@@ -53,6 +53,7 @@ class Digest(NamedTuple):
 
 
 def digest(reply: Mapping[str, Any]) -> Digest:
+    """The part of a reply, as the API gives it, that the summary counts."""
     tokens = (reply.get("usage") or {}).get("completion_tokens") or 0
     return Digest(reply["decision"], reply["reason"], reply["confidence"], tokens)
 

@@ -1,11 +1,13 @@
 """From graded answers to a calibrator file: what `demur calibrate` and `demur calibrators` do.
 
-rows.py         rows with signals, read strictly          fit.py         maps fitted and chosen by scikit-learn
-run.py          rows and model out of a run's folder      calibrating.py out-of-fold figures, certificates
-file.py         the calibrator file, strict, with a checksum    applying.py    a calibrator over rows
-command.py      demur calibrate                           options.py     its options
-calibrators.py  demur calibrators apply, show, list, diff
-listing.py      calibrator files as tables                tables.py      what the terminal shows
-words.py        how promises are worded                   report/        the page
-installed.py    whether its libraries are there           errors.py      what it cannot go on with
+rows.py             graded rows with signals, read strictly    row_checks.py      whether they can make a calibrator
+graded_source.py    rows and model out of a run's folder       ask_and_grade.py   a server asked for them first
+fit.py              maps fitted and chosen by scikit-learn     calibrate.py       out-of-fold figures, certificates
+calibrator.py       what a calibrator is, field by field       calibrator_file.py its file, with a checksum
+matching.py         which requests a calibrator fits           store.py           the calibrators of a server
+apply.py            a calibrator over rows                     errors.py          what it cannot go on with
+
+calibrate_command.py, options.py     demur calibrate           calibrators_command.py  demur calibrators
+listing.py, tables.py, wording.py    what the terminal shows   report/                 the page
+check_installed.py  whether the libraries for it are there
 """

@@ -9,12 +9,17 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from demur.calibration.calibrator import Calibrator, Figure
+from demur.calibration.calibrator_file import read
 from demur.calibration.errors import CalibrationError, CalibratorFileError
-from demur.calibration.file import Calibrator, Figure, read
 from demur.calibration.tables import show_promises
-from demur.calibration.words import how_certified, percent, valid_for
+from demur.calibration.versions import Versions
+from demur.calibration.wording import how_certified, percent, valid_for
 from demur.core.metrics import METRICS
 from demur.named_file import shown
+
+SHORT = 12
+"""Characters of an id that are shown where many stand in a table; commands take them for it."""
 
 
 def show_file(console: Console, calibrator: Calibrator) -> None:
@@ -51,6 +56,24 @@ def list_table(found: Sequence[tuple[Path, Calibrator]]) -> Table:
     return _table("Calibrators", ("file", "id", "made", "model", "rows>", "signals", "certified error rates"), lines)
 
 
+def versions_table(versions: Versions) -> Table:
+    """One line a version, the newest first: where it came from, how good it is out of fold, what it promises."""
+    lines = [
+        (
+            one.calibrator.id[:SHORT],
+            one.state,
+            one.calibrator.made[:16],
+            "–" if one.calibrator.parent is None else one.calibrator.parent[:SHORT],
+            f"{one.calibrator.rows:,}",
+            *(_value(one.calibrator.after.get(name)) for name in ("auc", "brier")),
+            _levels_of(one.calibrator),
+        )
+        for one in versions.all()
+    ]
+    headings = "id", "", "made", "parent", "rows>", "AUC>", "Brier>", "certified"
+    return _table(f"Versions of {escape(versions.served.name)}", headings, lines)
+
+
 def diff_table(first: Calibrator, second: Calibrator) -> Table:
     """One line for each field in which they differ."""
     pairs = [dict(_made_from(c) + valid_for(c) + _figures(c) + _thresholds(c)) for c in (first, second)]
@@ -63,6 +86,7 @@ def diff_table(first: Calibrator, second: Calibrator) -> Table:
 def _made_from(c: Calibrator) -> list[tuple[str, str]]:
     return [
         ("id", c.id),
+        ("parent", c.parent or "none"),
         ("made", c.made),
         ("level", c.level),
         ("rows", f"{c.rows:,}"),
@@ -94,6 +118,10 @@ def _figure(figure: Figure | None) -> str:
         return "–"
     interval = "" if figure.low is None or figure.high is None else f" ({figure.low:.3f} to {figure.high:.3f})"
     return f"{figure.value:.3f}{interval}"
+
+
+def _value(figure: Figure | None) -> str:
+    return "–" if figure is None else f"{figure.value:.3f}"
 
 
 def _model_of(c: Calibrator) -> str:

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from demur.calibration.calibrator import Calibrator, Guarantee
 from demur.calibration.errors import CalibratorFileError
-from demur.calibration.file import Calibrator, Guarantee
 from demur.core.answers import ParsedConfidence
 
 Conditions = Mapping[str, Any]
@@ -55,6 +55,7 @@ class ServedCalibrator:
 
     @cached_property
     def fingerprint(self) -> str | None:
+        """Of the model whose answers were graded; None where the rows did not say."""
         return None if self.calibrator.model is None else self.calibrator.model.fingerprint
 
     @cached_property

@@ -13,7 +13,7 @@ from demur.core.contracts import CONTRACTS
 from demur.evaluation.rows import Level
 
 if TYPE_CHECKING:
-    from demur.calibration.calibrating import Options
+    from demur.calibration.calibrate import Options
 
 DEFAULT_LEVELS = "0.01,0.02,0.05,0.1,0.15,0.2,0.3"
 
@@ -98,7 +98,9 @@ class FitOptions:
             " delta is divided by 2^K.",
         ),
     ] = 0
-    level: Annotated[Level | None, typer.Option(help="Which rows, where a file or run holds both kinds.")] = None
+    level: Annotated[
+        Level | None, typer.Option(help="Which rows, where both kinds are there: of whole answers or of claims.")
+    ] = None
     questions: Annotated[
         str | None,
         typer.Option(
@@ -115,8 +117,8 @@ class FitOptions:
 
     def resolved(self) -> "Options":
         """The same with error rates as numbers and the parent as its id. Raises CalibrationError."""
-        from demur.calibration.calibrating import Options
-        from demur.calibration.file import read
+        from demur.calibration.calibrate import Options
+        from demur.calibration.calibrator_file import read
 
         return Options(
             levels=levels_of(self.max_error),

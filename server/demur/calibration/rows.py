@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,10 +18,7 @@ from demur.evaluation.values import BadValue, identity_in_text, is_missing, numb
 from demur.named_file import printable, shown
 from demur.records import RecordsError, fields_of, read_records
 
-FEWEST_ROWS = 50
-FEWEST_PROBLEMS = 20
 _SIGNAL = re.compile(r"[a-z][a-z0-9_]{0,39}", re.ASCII)
-_SPACES = re.compile(r"\s+")
 _LONGEST_GROUP = 60
 
 
@@ -84,45 +81,6 @@ def read_signal_rows(
     used = {name for row in rows for name, value in row.signals.items() if value is not None}
     names = tuple(sorted(used, key=lambda name: (SIGNALS.index(name) if name in SIGNALS else len(SIGNALS), name)))  # pyright: ignore[reportArgumentType]
     return SignalRows(tuple(rows), names, level)
-
-
-def check_enough(rows: SignalRows, where: str) -> None:
-    """Raise CalibrationError for graded rows that cannot make a calibrator: too few, one class, no signal."""
-    right = sum(row.correct is True for row in rows.rows)
-    problems = len({row.problem for row in rows.rows})
-    if len(rows.rows) < FEWEST_ROWS:
-        raise CalibrationError(
-            f"{where}: {len(rows.rows)} graded rows are too few: at least {FEWEST_ROWS} are needed, and 200 to 1,000"
-            " make useful promises"
-        )
-    if problems < FEWEST_PROBLEMS:
-        raise CalibrationError(f"{where}: rows about {problems} problems are too few: {FEWEST_PROBLEMS} are needed")
-    if right in (0, len(rows.rows)):
-        raise CalibrationError(
-            f"{where}: all {len(rows.rows)} graded rows are {'right' if right else 'wrong'}: what tells right from"
-            " wrong cannot be learnt from one of them; grade harder or easier questions as well"
-        )
-    if not rows.signals:
-        raise CalibrationError(f'{where}: no row has a "confidence" or "signals"')
-
-
-def check_distinct(questions: Iterable[tuple[str | int, str | None]], where: str) -> None:
-    """Raise CalibrationError where one problem goes by two ids, so that its answers would be on both sides of a fold.
-
-    Ids that differ in spaces or in being a number, and one question text under two ids, are taken for that.
-    """
-    spelled: dict[str, str | int] = {}
-    asked: dict[str, str | int] = {}
-    for problem, question in questions:
-        keys = [(spelled, str(problem).strip(), "look like one problem")]
-        if question is not None:
-            keys.append((asked, _SPACES.sub(" ", question).strip(), "are the same question"))
-        for seen, key, why in keys:
-            if seen.setdefault(key, problem) != problem:
-                raise CalibrationError(
-                    f"{where}: problems {seen[key]!r} and {problem!r} {why}: its answers would lie in several folds;"
-                    " give them one id"
-                )
 
 
 def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

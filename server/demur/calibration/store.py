@@ -4,11 +4,13 @@ import asyncio
 import logging
 import os
 from collections.abc import Sequence
+from errno import ENOENT
 from pathlib import Path
 
+from demur.calibration.calibrator_file import read
 from demur.calibration.errors import CalibratorFileError
-from demur.calibration.file import read
 from demur.calibration.matching import ServedCalibrator
+from demur.calibration.versions import shadow_of
 
 logger = logging.getLogger(__name__)
 
@@ -17,7 +19,8 @@ INTERVAL = 1.0
 
 
 class CalibratorStore:
-    """Calibrators from files, in the order in which they are asked whether they fit a request.
+    """Calibrators from files, in the order in which they are asked whether they fit a request. What stands beside a
+    file under the name of its shadow is followed as well, and never asked.
 
     Raises CalibratorFileError when it is made of a file that cannot be served. Later a file that is gone, damaged or
     unfit withdraws its calibrator at once: what it promises can no longer be vouched for. `fingerprint` is the served
@@ -29,7 +32,8 @@ class CalibratorStore:
         self.fingerprint = fingerprint
         self._interval = interval
         self._followed = [_Followed(path) for path in paths]
-        for followed in self._followed:
+        self._beside = [_Followed(shadow_of(path), optional=True) for path in paths]
+        for followed in [*self._followed, *self._beside]:
             self._warn(followed.served)
 
     def __bool__(self) -> bool:
@@ -46,6 +50,12 @@ class CalibratorStore:
         return [one for one in self.loaded if one.other_model(self.fingerprint) is None]
 
     @property
+    def shadows(self) -> Sequence[ServedCalibrator]:
+        """Those of the served model that compute beside the others, without effect on replies."""
+        found = [one.served for one in self._beside if one.served is not None]
+        return [one for one in found if one.other_model(self.fingerprint) is None]
+
+    @property
     def trouble(self) -> str | None:
         """Why no calibrator fits the served model; None where one does."""
         problems = [one.problem for one in self._followed if one.problem is not None]
@@ -54,7 +64,7 @@ class CalibratorStore:
 
     def refresh(self) -> None:
         """Read the files again that changed. Never raises; what is wrong is logged when it begins."""
-        for followed in self._followed:
+        for followed in [*self._followed, *self._beside]:
             if followed.look():
                 self._warn(followed.served)
 
@@ -70,13 +80,17 @@ class CalibratorStore:
 
 
 class _Followed:
-    """One file as it was at the last look."""
+    """One file as it was at the last look. One that is `optional` may be absent, or unfit, from the start."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._seen = _look_at(path)
+    def __init__(self, path: Path, *, optional: bool = False) -> None:
+        self._path, self._optional = path, optional
+        self._seen = ENOENT if optional else _look_at(path)
         self.problem: str | None = None
-        self.served: ServedCalibrator | None = ServedCalibrator(read(path), path.name)
+        self.served: ServedCalibrator | None = None
+        if optional:
+            self.look()
+        else:
+            self.served = ServedCalibrator(read(path), path.name)
 
     def look(self) -> bool:
         """Read the file if it changed; whether another calibrator is served now."""
@@ -84,6 +98,9 @@ class _Followed:
         if seen == self._seen:
             return False
         self._seen, before = seen, self.served
+        if self._optional and seen == ENOENT:
+            self.served = self.problem = None
+            return False
         try:
             self.served, self.problem = ServedCalibrator(read(self._path), self._path.name), None
         except CalibratorFileError as error:

@@ -5,9 +5,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from demur.calibration.calibrating import Calibrated
-from demur.calibration.file import Calibrator
-from demur.calibration.words import carried, notes, percent, sentence
+from demur.calibration.calibrate import Calibrated
+from demur.calibration.calibrator import Calibrator
+from demur.calibration.wording import carried, notes, percent, sentence
 from demur.core.calibration.fixed_sequence import WHAT_HELPS
 from demur.core.metrics import METRICS
 from demur.evaluation.formatting import ARROWS, clear, interval_of, value_of

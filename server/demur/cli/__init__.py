@@ -30,11 +30,19 @@ _ELSEWHERE = {
     "evaluate": ("demur.evaluation.cli:evaluate", "evaluation", "Run a data set against a server and grade it."),
     "compare": ("demur.evaluation.cli:compare", "evaluation", "Differences between two runs, with intervals."),
     "report": ("demur.evaluation.cli:report", "evaluation", "Tables and figures of runs as one page."),
-    "calibrate": ("demur.calibration.command:calibrate", "calibration", "True confidences from graded answers."),
-    "calibrators": ("demur.calibration.calibrators:app", "calibration", "Calibrator files: apply, show, list, diff."),
+    "calibrate": (
+        "demur.calibration.calibrate_command:calibrate",
+        "calibration",
+        "True confidences from graded answers.",
+    ),
+    "calibrators": (
+        "demur.calibration.calibrators_command:app",
+        "calibration",
+        "Calibrator files: apply, show, list, diff.",
+    ),
     "feedback": ("demur.feedback.commands.feedback:feedback", None, "Say whether an answer was right."),
     "grade": ("demur.feedback.commands.grade:grade", None, "Grade answers one by one, with single keys."),
-    "keys": ("demur.keys.cli:app", "server", "Keys for callers: make, list, revoke."),
+    "keys": ("demur.api_keys.cli:app", "server", "Keys for callers: make, list, revoke."),
     "model": ("demur.model.cli:app", "model", "The embedded model: make it, check it."),
 }
 """Sub-commands that other packages implement: import path, pip extra, line of help.

@@ -51,7 +51,9 @@ class FieldValue:
     """One plain value of a JSON answer. `path` is a JSON Pointer (RFC 6901), `confidence` is in [0, 1].
 
     `confidence` is None where no percentage could be read. `agreement` is the share of several samples that have the
-    same value at this path, None where there was one sample.
+    same value at this path, None where there was one sample. `span` is where the value stands in the output, [start,
+    end) in code points, without the quotation marks around it. `lead` is the plain JSON between the last
+    value and this one.
     """
 
     path: str
@@ -59,6 +61,8 @@ class FieldValue:
     confidence: float | None
     explanation: str = ""
     agreement: float | None = None
+    span: tuple[int, int] | None = None
+    lead: str = ""
 
 
 @dataclass(frozen=True, slots=True)

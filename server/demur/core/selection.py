@@ -163,6 +163,7 @@ def standing(counted: GroupTally, key: str, rule: SelectionRule) -> tuple[Rank, 
 
 
 def tally(samples: Iterable[Sample]) -> GroupTally:
+    """Members and summed confidences of a group of samples."""
     counted = GroupTally()
     for sample in samples:
         counted = counted.plus(sample.confidence)

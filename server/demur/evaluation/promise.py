@@ -19,6 +19,7 @@ class Share:
 
     @classmethod
     def of(cls, count: int, total: int) -> "Share":
+        """The share `count` of `total`, both whole numbers, with its interval."""
         from demur.core.calibration.binomial import upper_bound
 
         half = (1 - CONFIDENCE) / 2

@@ -27,13 +27,14 @@ def epoch_of(db: Connection, options: FeedbackOptions, model: str, fingerprint: 
     return int(db.execute(insert(epochs).values(started=now, **values).returning(epochs.c.id)).scalar_one())
 
 
-def write(db: Connection, epoch: int, rows: Sequence[Row]) -> None:
-    """Insert rows; one whose id is there already is left out, so that a batch may be tried again."""
+def write(db: Connection, epoch: int, rows: Sequence[Row]) -> list[Row]:
+    """Insert rows; one whose id is there already is left out, so that a batch may be tried again. Gives the others."""
     ids = [row["id"] for row in rows]
     there = set(db.scalars(select(answers.c.id).where(answers.c.id.in_(ids))))
     new = [{**row, "epoch": epoch} for row in rows if row["id"] not in there]
     if new:
         db.execute(insert(answers), new)
+    return list(new)
 
 
 def read(db: Connection, answer_id: str, *, change: bool = False) -> dict[str, Any]:

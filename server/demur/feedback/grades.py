@@ -1,6 +1,6 @@
 """Verdicts: given, corrected, taken back. Every one is kept; the last of a grader about one thing holds."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -14,7 +14,11 @@ from demur.feedback.tables import answers, grades
 from demur.feedback.watching import add
 
 Verdict = Literal["right", "wrong", "undone", "skipped", "later", "release"]
-Source = Literal["audit", "learn", "volunteered", "gold"]
+Source = Literal["audit", "learn", "volunteered", "gold", "judge"]
+QUEUES = ("audit", "learn", "judge")
+"""Sources that verdicts have which came with a lease: a person's are those of the queue, a judge's are marked."""
+MOST_AT_ONCE = 500
+"""Answers that one query asks for."""
 MOST_GRADES = 200
 """Of one answer, corrections included: nobody needs more, and a loop would fill the disk."""
 
@@ -24,7 +28,8 @@ class Given:
     """One verdict as it comes: about an answer, one of its claims (from 0) or one of its samples.
 
     `lease` shows that the item was taken from a queue. `skipped` is for good, `later` puts the item behind the others
-    and `release` gives it back. `gold` marks a verdict that was made by comparing with a known answer.
+    and `release` gives it back. `gold` marks a verdict that is made by comparing with a known answer, which counts for
+    the queue that the item was taken from, and `judge` one that a model gave.
     """
 
     answer_id: str
@@ -33,6 +38,7 @@ class Given:
     sample: int | None = None
     lease: str | None = None
     gold: str | None = None
+    judge: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +67,7 @@ def give(db: Connection, given: Given, grader: Grader, options: FeedbackOptions,
     """Keep a verdict. Raises UnknownAnswer, LeaseLost or BadGrade, and then nothing has changed."""
     answer = kept.read(db, given.answer_id, change=True)
     _check(answer, given, grader)
+    _check_judge(answer, given, options)
     given = _compared(answer, given)
     source = _source(db, answer, given, grader)
     last = _last(db, given, grader, source)
@@ -71,8 +78,11 @@ def give(db: Connection, given: Given, grader: Grader, options: FeedbackOptions,
             raise BadGrade("there is no verdict of this key to take back", "correct")
         _write(db, given, grader, source, now)
     alarm = False
-    if source in ("audit", "learn") and given.claim is None and given.sample is None:
-        alarm = _settle(db, answer, given, options, now)
+    if given.sample is None and (source in QUEUES or (source == "gold" and given.lease is not None)):
+        if given.claim is None:
+            _settle(db, answer, given, options, now)
+        if given.verdict in ("right", "wrong", "skipped"):
+            alarm = add(db, answer, given.claim, given.verdict != "right", options, now)
     return _kept(given, source, now, alarm=alarm)
 
 
@@ -93,6 +103,16 @@ def _check(answer: Mapping[str, Any], given: Given, grader: Grader) -> None:
         raise LeaseLost("this key has not the right to grade", "lease")
 
 
+def _check_judge(answer: Mapping[str, Any], given: Given, options: FeedbackOptions) -> None:
+    """A judge's verdicts never certify anything, or ring, unless the operator says so."""
+    if not given.judge:
+        return
+    if given.lease is None or given.gold is not None:
+        raise BadGrade("a judge grades what it took from a queue; send its lease, and no gold", "judge")
+    if answer["queue"] == "audit" and not options.judge_audits:
+        raise BadGrade("audits are for people; DEMUR_JUDGE_AUDITS=true has a judge grade them in their place", "judge")
+
+
 def _compared(answer: Mapping[str, Any], given: Given) -> Given:
     """With a known answer the verdict is whether the kept one means the same."""
     if given.gold is None:
@@ -106,7 +126,9 @@ def _compared(answer: Mapping[str, Any], given: Given) -> Given:
 
 def _source(db: Connection, answer: Mapping[str, Any], given: Given, grader: Grader) -> Source:
     """The queue, where the item was taken from it, and where its grader corrects the verdict; else volunteered."""
-    if given.gold is not None and given.lease is None:
+    if given.judge:
+        return "judge"
+    if given.gold is not None:
         return "gold"
     if answer["queue"] is None:
         return "volunteered"
@@ -144,23 +166,20 @@ def _write(db: Connection, given: Given, grader: Grader, source: Source, now: fl
         db.execute(update(answers).where(answers.c.id == given.answer_id).values(gold=given.gold))
 
 
-def _settle(db: Connection, answer: Mapping[str, Any], given: Given, options: FeedbackOptions, now: float) -> bool:
-    """What a verdict does to the item in its queue; whether an alarm began."""
+def _settle(db: Connection, answer: Mapping[str, Any], given: Given, options: FeedbackOptions, now: float) -> None:
+    """What a verdict does to the item in its queue."""
     if given.verdict in ("later", "release") and answer["state"] != "open":
-        return False
+        return
     free = {"lease": None, "leased_by": None, "leased_until": None}
     changes: dict[Verdict, dict[str, Any]] = {
-        "right": {"state": "graded", "correct": True},
-        "wrong": {"state": "graded", "correct": False},
+        "right": {"state": "graded", "correct": True, "judged": given.judge},
+        "wrong": {"state": "graded", "correct": False, "judged": given.judge},
         "skipped": {"state": "skipped", "correct": None},
         "undone": {"state": "open", "correct": None, "leased_until": now + options.lease},
         "later": {"skips": answer["skips"] + 1, **free},
         "release": free,
     }
     db.execute(update(answers).where(answers.c.id == given.answer_id).values(**changes[given.verdict]))
-    if given.verdict not in ("right", "wrong", "skipped"):
-        return False
-    return add(db, answer, given.verdict != "right", options, now)
 
 
 def _kept(given: Given, source: Source, at: float, *, repeated: bool = False, alarm: bool = False) -> Kept:
@@ -174,6 +193,23 @@ def _kept(given: Given, source: Source, at: float, *, repeated: bool = False, al
         repeated=repeated,
         alarm=alarm,
     )
+
+
+def claims_held(db: Connection, answer_ids: Sequence[str]) -> dict[tuple[str, int], bool]:
+    """The verdicts on claims that hold, of those that came through the queues: (answer, claim) -> right. What was
+    skipped for good counts as wrong."""
+    held: dict[tuple[str, int], bool] = {}
+    for start in range(0, len(answer_ids), MOST_AT_ONCE):
+        some = answer_ids[start : start + MOST_AT_ONCE]
+        about_claims = grades.c.claim.is_not(None), grades.c.sample.is_(None), grades.c.source.in_(QUEUES)
+        found = select(grades).where(grades.c.answer_id.in_(some), *about_claims).order_by(grades.c.id)
+        for row in db.execute(found).mappings():
+            about = row["answer_id"], row["claim"]
+            if row["verdict"] == "undone":
+                held.pop(about, None)
+            else:
+                held[about] = row["verdict"] == "right"
+    return held
 
 
 def history(db: Connection, answer_id: str) -> list[dict[str, Any]]:

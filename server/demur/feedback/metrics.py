@@ -28,6 +28,12 @@ class FeedbackMetrics:
         self.grades = Counter(
             "demur_feedback_grades", "Verdicts, by where they came from.", ["source", "verdict"], registry=registry
         )
+        self.shadow = Counter(
+            "demur_shadow_decisions",
+            "What a calibrator beside the served one would have decided: the same, or which one alone answers.",
+            ["calibrator", "answered_by"],
+            registry=registry,
+        )
         self.waiting = Gauge("demur_feedback_waiting", "Answers that wait to be written.", registry=registry)
         self.e_value = Gauge(
             "demur_drift_e_value",

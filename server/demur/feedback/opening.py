@@ -33,5 +33,7 @@ def options_of(settings: Settings) -> FeedbackOptions:
         planned=settings.planned_audits,
         threshold=threshold,
         max_error=settings.drift_max_error or min(0.99, max(0.01, 1 - threshold)),
+        judge_audits=settings.judge_audits,
         alpha=settings.drift_alpha,
+        slack=settings.drift_slack,
     )

@@ -13,7 +13,9 @@ class FeedbackOptions:
 
     `planned` is how many audits are to be graded before thresholds are certified on them. `max_error` and `threshold`
     are what drift is tested against: at most that share of the answers at least that sure may be wrong. An alarm rings
-    falsely with probability at most `alpha`. `lease` is in seconds, `most_waiting` counts answers not yet written.
+    falsely with probability at most `alpha`; a calibrated confidence may be too high by `slack` on the whole.
+    `judge_audits` lets a model's verdicts count for audits as people's do. `lease` is in seconds, `most_waiting` counts
+    answers not yet written.
     """
 
     audit_share: float = 0.05
@@ -23,6 +25,8 @@ class FeedbackOptions:
     planned: int = 500
     threshold: float = 0.5
     max_error: float = 0.5
+    judge_audits: bool = False
     alpha: float = 0.05
+    slack: float = 0.05
     lease: float = 600.0
     most_waiting: int = 4096

@@ -32,6 +32,7 @@ def row_of(
     """
     answer, outcome = final.answer, final.outcome
     drawn = draw(answer.confidence, options.audit_share, options.learn_share, rng)
+    promise = _promise(request, options)
     return {
         "id": answer.id,
         "created": now,
@@ -40,9 +41,11 @@ def row_of(
         "risk_threshold": answer.risk_threshold,
         "decision": answer.decision,
         "reason": answer.reason,
+        "max_error": None if request.guarantee is None else request.guarantee.max_error,
         "confidence": answer.confidence,
         "confidence_source": answer.confidence_source,
-        **_promise(request, options),
+        **promise,
+        **_watched(request, outcome, promise["promise_threshold"], rng),
         "signals": {} if outcome is None else _signals(outcome),
         "conditions": conditions,
         "samples": request.samples,
@@ -76,6 +79,21 @@ def _promise(request: ResolvedRequest, options: FeedbackOptions) -> dict[str, An
         "promise_error": held.max_error,
         "promise_threshold": held.threshold,
     }
+
+
+def _watched(request: ResolvedRequest, outcome: Outcome | None, threshold: float, rng: Random) -> dict[str, Any]:
+    """Where claims are decided on, the one that drift looks at: one of those that are asserted, else one of all, by
+    chance, since claims of one answer stand and fall together."""
+    if outcome is None or request.granularity != "claims":
+        return {"drift_claim": None, "drift_confidence": None}
+    served = request.calibration
+    stated = [claim.confidence for claim in outcome.completion.claims]
+    sure = {i: p for i, one in enumerate(stated) if (p := one if served is None else served.of_claim(one)) is not None}
+    drawn_from = [i for i, p in sure.items() if p >= threshold] or list(sure)
+    if not drawn_from:
+        return {"drift_claim": None, "drift_confidence": None}
+    claim = rng.choice(drawn_from)
+    return {"drift_claim": claim, "drift_confidence": sure[claim]}
 
 
 def keeps_text(options: FeedbackOptions, drawn: Draw) -> bool:

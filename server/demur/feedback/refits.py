@@ -2,26 +2,31 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, func, insert, select
 
+from demur.core.answers import Granularity
+from demur.feedback.grades import claims_held
 from demur.feedback.options import FeedbackOptions
 from demur.feedback.tables import answers, epochs, refits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefitRow:
-    """One graded answer. `weight` is 1 / the chance it had of being drawn, over that of an audit for audits."""
+    """One graded answer or claim. `weight` is 1 / the chance that the answer had of being drawn, over that of an audit
+    for audits. `judged`: a model gave the verdict on the answer."""
 
     problem: str
     answer_id: str
+    claim: int | None
     correct: bool
     signals: Mapping[str, float | None]
     queue: str
     weight: float
+    judged: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,9 +34,11 @@ class Refit:
     """Rows of one model that were drawn under the same conditions.
 
     `look` is 0 where the planned number of audits was graded before anybody looked, else it counts the looks;
-    `left_out` were drawn under other conditions than most.
+    `left_out` answers were drawn under other conditions than most. `audits` counts answers, whatever the level is.
+    `unjudged` claims of audits have no verdict of their own and count as wrong.
     """
 
+    level: Granularity
     model: str
     fingerprint: str
     conditions: Mapping[str, Any]
@@ -39,59 +46,96 @@ class Refit:
     planned: int
     audits: int
     left_out: int
+    unjudged: int
     rows: tuple[RefitRow, ...]
 
 
 def take(
-    db: Connection, options: FeedbackOptions, model: str, fingerprint: str, since: float, by: str, now: float
+    db: Connection,
+    options: FeedbackOptions,
+    model: str,
+    fingerprint: str,
+    since: float,
+    by: str,
+    now: float,
+    level: Granularity = "response",
 ) -> Refit:
-    """The graded rows of a model since then; that somebody looked at them is kept."""
-    graded = _graded(db, fingerprint, since)
+    """The graded rows of a model since then, of answers that were decided on at this level; that somebody looked at
+    them is kept."""
+    graded = _graded(db, fingerprint, since, level)
     ways = Counter(_way(row) for row in graded)
     most = ways.most_common(1)[0][0] if ways else "{}"
-    rows = [row for row in graded if _way(row) == most]
-    audits = sum(row["queue"] == "audit" for row in rows)
-    look = _look(db, options, fingerprint, since, audits)
-    values = {"at": now, "by": by, "since": since, "fingerprint": fingerprint, "look": look}
-    db.execute(insert(refits).values(**values, audits=audits, learned=len(rows) - audits))
+    settled = [row for row in graded if _way(row) == most]
+    audits = sum(row["queue"] == "audit" for row in settled)
+    look = _look(db, options, fingerprint, since, audits, level)
+    values = {"at": now, "by": by, "since": since, "fingerprint": fingerprint, "look": look, "level": level}
+    db.execute(insert(refits).values(**values, audits=audits, learned=len(settled) - audits))
+    held = claims_held(db, [row["id"] for row in settled]) if level == "claims" else {}
     return Refit(
+        level=level,
         model=model,
         fingerprint=fingerprint,
         conditions=json.loads(most),
         look=look,
         planned=options.planned,
         audits=audits,
-        left_out=len(graded) - len(rows),
-        rows=tuple(_row(row) for row in rows),
+        left_out=len(graded) - len(settled),
+        unjudged=_unjudged(settled, held) if level == "claims" else 0,
+        rows=tuple(_claims(settled, held) if level == "claims" else map(_whole, settled)),
     )
 
 
-def _graded(db: Connection, fingerprint: str, since: float) -> Sequence[Mapping[str, Any]]:
+def _graded(db: Connection, fingerprint: str, since: float, level: Granularity) -> Sequence[Mapping[str, Any]]:
     """Items with a verdict. An audit that was skipped for good counts as wrong: what cannot be judged is not vouched
     for, and leaving it out would make the sample one of easy answers."""
     settled = (answers.c.state == "graded") | ((answers.c.state == "skipped") & (answers.c.queue == "audit"))
     found = select(answers).join(epochs).where(epochs.c.fingerprint == fingerprint)
     found = found.where(answers.c.queue.is_not(None), settled, answers.c.created >= since)
-    return [dict(row) for row in db.execute(found.order_by(answers.c.created, answers.c.id)).mappings()]
+    rows = [dict(row) for row in db.execute(found.order_by(answers.c.created, answers.c.id)).mappings()]
+    return [row for row in rows if (row["conditions"].get("granularity") == "claims") == (level == "claims")]
 
 
 def _way(row: Mapping[str, Any]) -> str:
     return json.dumps(row["conditions"], sort_keys=True)
 
 
-def _look(db: Connection, options: FeedbackOptions, fingerprint: str, since: float, audits: int) -> int:
+def _look(
+    db: Connection, options: FeedbackOptions, fingerprint: str, since: float, audits: int, level: Granularity
+) -> int:
     """0 for the first look, if all that was planned is graded; else one more than the looks at these rows so far."""
-    seen = select(func.count()).select_from(refits).where(refits.c.fingerprint == fingerprint, refits.c.at > since)
-    looks = db.scalar(seen) or 0
+    same = refits.c.fingerprint == fingerprint, refits.c.level == level
+    looks = db.scalar(select(func.count()).select_from(refits).where(*same, refits.c.at > since)) or 0
     return 0 if not looks and audits >= options.planned else looks + 1
 
 
-def _row(row: Mapping[str, Any]) -> RefitRow:
+def _whole(row: Mapping[str, Any]) -> RefitRow:
+    right = row["state"] == "graded" and bool(row["correct"])
+    return _row(row, None, right, row["signals"])
+
+
+def _claims(rows: Sequence[Mapping[str, Any]], held: Mapping[tuple[str, int], bool]) -> Iterator[RefitRow]:
+    """Every claim of an audit, one without a verdict as wrong: whoever grades might leave the hard ones out. Of what is
+    learned from, only those with a verdict."""
+    for row in rows:
+        for claim, (_, stated) in enumerate(row["claims"]):
+            right = held.get((row["id"], claim))
+            if right is not None or row["queue"] == "audit":
+                yield _row(row, claim, bool(right), {"verbalized": stated})
+
+
+def _unjudged(rows: Sequence[Mapping[str, Any]], held: Mapping[tuple[str, int], bool]) -> int:
+    audits = [row for row in rows if row["queue"] == "audit"]
+    return sum((row["id"], claim) not in held for row in audits for claim in range(len(row["claims"])))
+
+
+def _row(row: Mapping[str, Any], claim: int | None, right: bool, signals: Mapping[str, float | None]) -> RefitRow:
     return RefitRow(
         problem=row["problem"],
         answer_id=row["id"],
-        correct=row["state"] == "graded" and bool(row["correct"]),
-        signals=row["signals"],
+        claim=claim,
+        correct=right,
+        signals=signals,
         queue=row["queue"],
         weight=1.0 if row["queue"] == "audit" else 1 / row["probability"],
+        judged=bool(row["judged"]),
     )

@@ -4,34 +4,34 @@ Audits are a plain random sample, so thresholds are certified on them; what was 
 row weighted by how unlikely it was to be drawn. Where there are too few of those, the audits are split as ever.
 """
 
-import os
 import time
 from collections.abc import Mapping
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
-import httpx
 import numpy as np
 
-from demur.calibration.errors import CalibrationError
+from demur.calibration.graded_source import Source
 from demur.calibration.matching import OWN
-from demur.calibration.rows import FEWEST_ROWS, SignalRow, SignalRows, check_enough
-from demur.calibration.run import Source
+from demur.calibration.row_checks import FEWEST_ROWS, check_enough
+from demur.calibration.rows import SignalRow, SignalRows
 from demur.core.calibration.signals import SIGNALS
-from demur.named_file import printable, shown
+from demur.evaluation.rows import Level
+from demur.feedback.remote import ask_server, at_database, is_server
 
+QUEUES = {"audit": "the audits", "learn": "those to learn from"}
 Refit = Mapping[str, Any]
 """A `refits.Refit` as JSON, with its rows."""
-_TIMEOUT = 60.0
 
 
-def read_refit(place: str, since: float) -> Refit:
+def read_refit(place: str, since: float, level: Level = "response") -> Refit:
     """The graded rows of a server (http:// or https://, the key in DEMUR_API_KEY) or of a database.
 
     Raises CalibrationError.
     """
-    return _from_server(place, since) if place.startswith(("http://", "https://")) else _from_database(place, since)
+    if is_server(place):
+        return ask_server(place, "POST", "/v1/feedback/refits", {"since": since, "level": level})
+    return _from_database(place, since, level)
 
 
 def source_of(refit: Refit, *, split: bool) -> Source:
@@ -42,7 +42,8 @@ def source_of(refit: Refit, *, split: bool) -> Source:
     audits = [_row(row) for row in refit["rows"] if row["queue"] == "audit"]
     certified_on = {row.problem for row in audits}
     others = [_row(row) for row in refit["rows"] if row["queue"] == "learn" and row["problem"] not in certified_on]
-    check_enough(_rows(audits), "the audits")
+    level = refit["level"]
+    check_enough(_rows(audits, level), "the audits" if level == "response" else "the claims of the audits")
     fits = split and _teaches(others)
     rows = [*others, *audits] if fits else audits
     conditions = refit["conditions"]
@@ -50,13 +51,18 @@ def source_of(refit: Refit, *, split: bool) -> Source:
     sampling = {name: value for name, value in conditions.items() if name not in OWN}
     fitting = np.arange(len(rows)) < len(others) if fits else None
     model = {"name": refit["model"], "fingerprint": refit["fingerprint"]}
-    return Source(_rows(rows), model, {**own, "sampling": sampling}, fitting)
+    return Source(_rows(rows, level), model, {**own, "sampling": sampling}, fitting)
 
 
 def told(refit: Refit) -> str:
     """How many rows there are, and which look at them this is."""
-    learned = len(refit["rows"]) - refit["audits"]
+    learned = len({row["answer_id"] for row in refit["rows"] if row["queue"] == "learn"})
     text = f"{refit['audits']} audits and {learned} answers to learn from"
+    if refit["level"] == "claims":
+        text += f", {len(refit['rows'])} claims in all"
+    if refit["unjudged"]:
+        text += f"; {refit['unjudged']} claims of audits have no verdict and count as wrong: grade every step"
+    text += _judged(refit)
     if refit["left_out"]:
         text += f"; {refit['left_out']} others were asked for differently and are left out"
     if refit["look"]:
@@ -67,22 +73,31 @@ def told(refit: Refit) -> str:
     return text
 
 
+def _judged(refit: Refit) -> str:
+    """Whose verdicts these are, where they are not people's."""
+    counts = {
+        queue: len({r["answer_id"] for r in refit["rows"] if r["judged"] and r["queue"] == queue}) for queue in QUEUES
+    }
+    told = [f"{count} of {words}" for queue, words in QUEUES.items() if (count := counts[queue])]
+    return f"; a judge graded {' and '.join(told)}" if told else ""
+
+
 def _teaches(rows: list[SignalRow]) -> bool:
     right = sum(row.correct is True for row in rows)
     return len(rows) >= FEWEST_ROWS and 0 < right < len(rows)
 
 
-def _rows(rows: list[SignalRow]) -> SignalRows:
+def _rows(rows: list[SignalRow], level: Level) -> SignalRows:
     used = {name for row in rows for name, value in row.signals.items() if value is not None}
     order = [name for name in SIGNALS if name in used]
-    return SignalRows(tuple(rows), (*order, *sorted(used.difference(order))), "response")
+    return SignalRows(tuple(rows), (*order, *sorted(used.difference(order))), level)
 
 
 def _row(row: Mapping[str, Any]) -> SignalRow:
     return SignalRow(
         problem=row["problem"],
         sample=0,
-        claim=None,
+        claim=row["claim"],
         correct=row["correct"],
         signals=row["signals"],
         group=None,
@@ -92,44 +107,11 @@ def _row(row: Mapping[str, Any]) -> SignalRow:
     )
 
 
-def _from_server(address: str, since: float) -> Refit:
-    key = os.environ.get("DEMUR_API_KEY", "")
-    headers = {"authorization": f"Bearer {key}"} if key else {}
-    url = address.rstrip("/").removesuffix("/v1") + "/v1/feedback/refits"
-    try:
-        reply = httpx.post(url, json={"since": since}, headers=headers, timeout=_TIMEOUT)
-        found = reply.json()
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
-        raise CalibrationError(f"--feedback: {printable(address, 200)}: {printable(str(error), 200)}") from None
-    if not reply.is_success:
-        message = found.get("error", {}).get("message", reply.status_code) if isinstance(found, dict) else reply.text
-        raise CalibrationError(f"--feedback: the server says: {printable(str(message), 300)}")
-    return found
-
-
-def _from_database(place: str, since: float) -> Refit:
-    try:
-        from sqlalchemy import desc, select
-
+def _from_database(place: str, since: float, level: Level) -> Refit:
+    with at_database(place) as (db, model, fingerprint):
         from demur.feedback import refits
-        from demur.feedback.database import open_database
-        from demur.feedback.errors import StoreUnusable
         from demur.feedback.opening import options_of
-        from demur.feedback.tables import epochs
         from demur.settings import Settings
-    except ModuleNotFoundError as error:
-        raise CalibrationError(f'--feedback DATABASE needs {error.name}: pip install "demur[feedback]"') from None
-    if "://" not in place and not Path(place).exists():
-        raise CalibrationError(f"--feedback: there is no database {shown(Path(place))}")
-    try:
-        engine = open_database(place)
-    except StoreUnusable as error:
-        raise CalibrationError(str(error)) from None
-    with engine.begin() as db:
-        last = db.execute(select(epochs).order_by(desc(epochs.c.id)).limit(1)).mappings().first()
-        if last is None:
-            raise CalibrationError(f"--feedback: nothing was kept in {place} yet")
-        options, now = options_of(Settings()), time.time()
-        taken = refits.take(db, options, last["model"], last["fingerprint"], since, "command", now)
-    engine.dispose()
+
+        taken = refits.take(db, options_of(Settings()), model, fingerprint, since, "command", time.time(), level)
     return asdict(taken)

@@ -14,7 +14,9 @@ from sqlalchemy.exc import OperationalError
 from demur.answering import Final
 from demur.answering.conditions import conditions_of
 from demur.answering.resolved_request import ResolvedRequest
-from demur.feedback import answers, grades, leases, refits, summary
+from demur.calibration.store import CalibratorStore
+from demur.core.answers import Granularity
+from demur.feedback import answers, grades, leases, refits, shadows, summary
 from demur.feedback.database import reading
 from demur.feedback.errors import FeedbackError, UnknownAnswer
 from demur.feedback.grades import Given, Grader, Kept
@@ -59,6 +61,8 @@ class Feedback:
         self._domain: Domain = manifest.domain
         self.metrics: FeedbackMetrics | None = None
         """Where it counts; nothing before `measure`."""
+        self.calibrators = CalibratorStore()
+        """What is served, and what computes beside it; none before the app sets it."""
         self._forgot = 0.0
         with db.begin() as connection:
             self._epoch = answers.epoch_of(connection, options, self._model, self._fingerprint, clock())
@@ -121,11 +125,10 @@ class Feedback:
         await asyncio.to_thread(self.flush)
         await self._changing(lambda db: answers.remove(db, answer_id))
 
-    async def refit(self, since: float, by: str) -> refits.Refit:
+    async def refit(self, since: float, by: str, level: Granularity = "response") -> refits.Refit:
         """The graded rows for a new calibrator; that somebody looked is kept."""
-        return await self._changing(
-            lambda db: refits.take(db, self.options, self._model, self._fingerprint, since, by, self._clock())
-        )
+        model = self._model, self._fingerprint
+        return await self._changing(lambda db: refits.take(db, self.options, *model, since, by, self._clock(), level))
 
     def close(self) -> None:
         """Write what waits, and close the database."""
@@ -160,11 +163,15 @@ class Feedback:
         return await asyncio.to_thread(run)
 
     def _write(self, rows: Sequence[Row]) -> None:
+        compared = shadows.beside(rows, self.calibrators)
         with self._db.begin() as connection:
-            answers.write(connection, self._epoch, rows)
+            new = {row["id"] for row in answers.write(connection, self._epoch, rows)}
+            shadows.keep(connection, [one for one in compared if one["answer_id"] in new])
         if self.metrics is not None:
             for row in rows:
                 self.metrics.kept.labels(row["queue"] or "none").inc()
+            for one in compared:
+                self.metrics.shadow.labels(one["calibrator"], shadows.kind_of(one["old"], one["new"])).inc()
 
     def _dropped(self, row: Row) -> None:
         if self.metrics is not None:

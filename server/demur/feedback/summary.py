@@ -10,6 +10,7 @@ from sqlalchemy import Connection, func, select
 
 from demur.feedback.leases import progress
 from demur.feedback.options import FeedbackOptions
+from demur.feedback.shadows import Compared, comparisons
 from demur.feedback.tables import answers, epochs, grades
 from demur.feedback.watching import Watched, watched
 
@@ -50,12 +51,14 @@ class Summary:
     learn: Mapping[str, int]
     volunteered: int
     gold: int
+    judge: int
     drift: tuple[Watched, ...]
     graders: tuple[Agreement, ...] | None
+    shadows: tuple[Compared, ...] | None
 
 
 def summarize(db: Connection, options: FeedbackOptions, epoch: int, *, graders: bool) -> Summary:
-    """The state of things; `graders` adds what each key did."""
+    """The state of things; `graders` adds what each key did, and how calibrators compare."""
     shares = db.execute(select(epochs).where(epochs.c.id == epoch)).mappings().one()
     counted = select(grades.c.source, func.count()).group_by(grades.c.source)
     by_source = {row[0]: row[1] for row in db.execute(counted)}
@@ -68,8 +71,10 @@ def summarize(db: Connection, options: FeedbackOptions, epoch: int, *, graders: 
         learn=progress(db, "learn"),
         volunteered=by_source.get("volunteered", 0),
         gold=by_source.get("gold", 0),
+        judge=by_source.get("judge", 0),
         drift=tuple(watched(db)),
         graders=tuple(agreements(db)) if graders else None,
+        shadows=tuple(comparisons(db)) if graders else None,
     )
 
 

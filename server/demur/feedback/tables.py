@@ -13,7 +13,10 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    false,
 )
+
+from demur.core.calibration.drift import PRIOR
 
 metadata = MetaData(
     naming_convention={
@@ -48,11 +51,14 @@ answers = Table(
     Column("risk_threshold", Float, nullable=False),
     Column("decision", String(16), nullable=False),
     Column("reason", String(64), nullable=True),
+    Column("max_error", Float, nullable=True),
     Column("confidence", Float, nullable=True),
     Column("confidence_source", String(64), nullable=False),
     Column("calibrator", String(64), nullable=True),
     Column("promise_error", Float, nullable=False),
     Column("promise_threshold", Float, nullable=False),
+    Column("drift_claim", Integer, nullable=True),
+    Column("drift_confidence", Float, nullable=True),
     Column("signals", JSON, nullable=False),
     Column("conditions", JSON, nullable=False),
     Column("samples", Integer, nullable=False),
@@ -62,6 +68,7 @@ answers = Table(
     Column("rank", Float, nullable=False),
     Column("state", String(8), nullable=False),
     Column("correct", Boolean, nullable=True),
+    Column("judged", Boolean, nullable=False, default=False, server_default=false()),
     Column("skips", Integer, nullable=False, default=0),
     Column("lease", String(40), nullable=True),
     Column("leased_by", String(16), nullable=True),
@@ -71,10 +78,12 @@ answers = Table(
     Column("answer", Text, nullable=True),
     Column("text", Text, nullable=True),
 )
-"""One row an answer. `problem` is the same for the same question. `conditions` are what it was drawn under,
+"""One row an answer. `problem` is the same for the same question. `max_error` is the certified error rate that it was
+decided under, where the caller asked for one. Where claims are decided on, drift looks at one of them, `drift_claim`,
+which states `drift_confidence`. `conditions` are what it was drawn under,
 `claims` [[text or null, confidence], ...].
 `state` is open, graded or skipped (for good), in the queue it was drawn into; `correct` is the verdict there, as last
-corrected. `lease` stays after a verdict, so that whoever gave it can take it back."""
+corrected, `judged` where a model gave it. `lease` stays after a verdict, so that whoever gave it can take it back."""
 
 Index("ix_answers_queue", answers.c.queue, answers.c.state, answers.c.skips, answers.c.rank)
 
@@ -91,7 +100,7 @@ grades = Table(
     Column("at", Float, nullable=False),
 )
 """Every verdict ever given, corrections included: the last one of a grader about one thing holds. `verdict` is right,
-wrong, undone or skipped; `source` is audit, learn, volunteered or gold."""
+wrong, undone or skipped; `source` is audit, learn, volunteered, gold or judge."""
 
 drift = Table(
     "drift",
@@ -104,12 +113,18 @@ drift = Table(
     Column("wealth", Float, nullable=False),
     Column("weight", Float, nullable=False),
     Column("errors", Float, nullable=False),
+    Column("calibrated", Boolean, nullable=False, server_default=false()),
+    Column("stated", Integer, nullable=False, server_default="0"),
+    Column("stated_wealth", Float, nullable=False, server_default="0"),
+    Column("stated_weight", Float, nullable=False, server_default=str(PRIOR)),
+    Column("stated_excess", Float, nullable=False, server_default="0"),
     Column("peak", Float, nullable=False),
     Column("alpha", Float, nullable=False),
     Column("alarm_at", Float, nullable=True),
     Column("updated", Float, nullable=False),
 )
-"""The state of each drift test: all there is of it, so that neither deletions nor corrections rewrite the past."""
+"""The state of each drift test: all there is of it, so that neither deletions nor corrections rewrite the past. Where
+the probabilities are those of a calibrator, `calibrated`, they are tested as well, by the process from `stated` on."""
 
 tested = Table(
     "tested",
@@ -117,6 +132,20 @@ tested = Table(
     Column("answer_id", String(40), primary_key=True),
 )
 """Audits whose first verdict a drift test has had."""
+
+shadows = Table(
+    "shadows",
+    metadata,
+    Column("answer_id", ForeignKey("answers.id", ondelete="CASCADE"), primary_key=True),
+    Column("calibrator", String(64), primary_key=True),
+    Column("claim", Integer, primary_key=True, autoincrement=False),
+    Column("served", String(64), nullable=False),
+    Column("confidence", Float, nullable=True),
+    Column("old", Boolean, nullable=False),
+    Column("new", Boolean, nullable=False),
+)
+"""What another calibrator says of an answer or, from 0, of a claim of it: whether the served one gave it (`old`) and
+whether that one would have (`new`)."""
 
 refits = Table(
     "refits",
@@ -129,5 +158,6 @@ refits = Table(
     Column("audits", Integer, nullable=False),
     Column("learned", Integer, nullable=False),
     Column("look", Integer, nullable=False),
+    Column("level", String(8), nullable=False, server_default="response"),
 )
 """Every time somebody took the graded rows to make a calibrator of them."""

@@ -8,6 +8,8 @@ from demur.observability.gauges import LATENCIES, watch
 
 
 class Amount(Protocol):
+    """Samples and tokens, counted or as a limit."""
+
     @property
     def samples(self) -> int: ...
     @property

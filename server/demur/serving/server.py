@@ -23,11 +23,11 @@ from fastapi import FastAPI
 from demur.api.admission import Admission
 from demur.api.app import create_app
 from demur.api.context import Context
+from demur.api_keys import ApiKeyStore, KeysError
 from demur.calibration.errors import CalibratorFileError
 from demur.calibration.store import CalibratorStore
 from demur.fingerprint import of_name
 from demur.grading import Grader
-from demur.keys import ApiKeyStore, KeysError
 from demur.manifest import Manifest
 from demur.observability.logs import configure_logging, logger
 from demur.serving.engines import ENGINES

@@ -11,13 +11,14 @@ from demur_training.verl.cpu import platform
 
 
 @pytest.fixture
-def extension(monkeypatch):
+def extension():
     """verl's own class cannot be imported before it is told where vLLM is."""
-    monkeypatch.setattr(importlib.metadata, "version", importlib.metadata.version)
+    version = importlib.metadata.version
     platform._name_vllm()
     from demur_training.verl import rollout_worker
 
-    return rollout_worker
+    yield rollout_worker
+    importlib.metadata.version = version
 
 
 class Tied(nn.Module):
@@ -29,10 +30,17 @@ class Tied(nn.Module):
 
 
 @pytest.mark.parametrize(("tied", "taken"), [(True, ["layer.weight"]), (False, ["layer.weight", "head.weight"])])
-def test_a_tied_weight_is_left_out_under_its_second_name(tied, taken, extension, monkeypatch):
-    given, base = [], extension.RolloutWorkerExtension.__base__
-    monkeypatch.setattr(base, "_update_weights", lambda _, weights, *__: given.extend(weights))
-    worker = object.__new__(extension.RolloutWorkerExtension)
+def test_a_tied_weight_is_left_out_under_its_second_name(tied, taken, extension):
+    given = []
+
+    class Recorder(extension.RolloutWorkerExtension.__base__):
+        def _update_weights(self, weights, *_):
+            given.extend(weights)
+
+    class Worker(extension.RolloutWorkerExtension, Recorder):
+        """Hands its weights on to the recorder, which stands in the order of methods where verl's class would."""
+
+    worker = object.__new__(Worker)
     worker.model_runner = SimpleNamespace(model=Tied(tied))
     bucket = [("layer.weight", torch.ones(2, 2)), ("head.weight", torch.ones(4, 2))]
     worker._update_weights(bucket, None, False)

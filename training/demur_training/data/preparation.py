@@ -43,6 +43,7 @@ class Report:
         self.examples.setdefault(reason, example[:200])
 
     def as_dict(self) -> dict[str, Any]:
+        """As it is written beside the data."""
         return {"read": self.read, "kept": self.kept, "dropped": dict(self.dropped), "examples": self.examples}
 
 

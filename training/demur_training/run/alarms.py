@@ -11,24 +11,26 @@ Summary = Mapping[str, float]
 
 
 class Streak:
-    """Counts steps on end; `rings` says whether this is the step that makes it `patience` of them."""
+    """Counts training steps in a row at which something was wrong."""
 
     def __init__(self, patience: int) -> None:
         self._patience, self._steps = patience, 0
 
     def rings(self, wrong: bool) -> bool:
+        """Count one step; True only at the step that makes it `patience` in a row, so that an alarm is given once."""
         self._steps = self._steps + 1 if wrong else 0
         return self._steps == self._patience
 
 
 class CollapseAlarm:
-    """Everybody says the same: a model that states 0.9 whatever it is asked earns a fair Brier reward, and tells nobody
-    anything. `spread` is the least standard deviation of confidences that is none."""
+    """Collapse of the confidences: a model that states 0.9 whatever it is asked earns a fair Brier reward, and tells
+    nobody anything. `spread` is the standard deviation of a step's confidences, in [0, 0.5], below which it alarms."""
 
     def __init__(self, spread: float, patience: int) -> None:
         self._spread, self._streak = spread, Streak(patience)
 
     def check(self, summary: Summary) -> str | None:
+        """What to tell and to try after this step; None where all is well, or was told before."""
         spread = summary.get("confidence_spread")
         if not self._streak.rings(spread is not None and spread < self._spread):
             return None
@@ -40,12 +42,13 @@ class CollapseAlarm:
 
 
 class FormatAlarm:
-    """Outputs lose their form: the share that keeps it has fallen by more than `fall` below its best so far."""
+    """Loss of the output form: the share of outputs that keeps it fell by more than `fall` below its best so far."""
 
     def __init__(self, fall: float, patience: int) -> None:
         self._fall, self._streak, self._best = fall, Streak(patience), 0.0
 
     def check(self, summary: Summary) -> str | None:
+        """What to tell and to try after this step; None where all is well, or was told before."""
         share = summary.get("format", self._best)
         self._best = max(self._best, share)
         if not self._streak.rings(share < self._best - self._fall):
@@ -57,13 +60,15 @@ class FormatAlarm:
 
 
 class AlikeAlarm:
-    """Nothing to learn from: in almost all questions every sample earned the same. An advantage that is taken within a
-    question's samples, as in GRPO, is then zero. `share` is how many such questions are not too many."""
+    """No gradient: in almost all questions every sample earned the same reward. An advantage that is taken within a
+    question's samples, as in GRPO (arXiv:2402.03300, section 4.1), is then zero. It alarms when more than `share` of a
+    step's questions, in [0, 1], are such."""
 
     def __init__(self, share: float, patience: int) -> None:
         self._share, self._streak = share, Streak(patience)
 
     def check(self, summary: Summary) -> str | None:
+        """What to tell and to try after this step; None where all is well, or was told before."""
         alike = summary.get("groups_alike", 0.0)
         if not self._streak.rings(alike > self._share):
             return None

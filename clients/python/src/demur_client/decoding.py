@@ -158,6 +158,7 @@ def field(fields: Fields) -> Field:
         decision=cast(Any, fields.get("decision", str)),
         explanation=fields.maybe("explanation", str) or "",
         agreement=fields.maybe("agreement", float),
+        signals=_signals(fields.inner("signals")),
     )
 
 

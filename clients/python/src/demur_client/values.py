@@ -52,7 +52,8 @@ class Field:
     """One plain value of a structured answer. `path` is a JSON Pointer (RFC 6901) into it.
 
     `value` is None where it is withheld or was emptied. `confidence` is in [0, 1]. `agreement` is the share of several
-    samples that have the same value at this path. `decision` is "highlight" below the risk threshold.
+    samples that have the same value at this path. `signals` are those of `include_signals` that single values have,
+    by name. `decision` is "highlight" below the risk threshold.
     """
 
     path: str
@@ -61,6 +62,7 @@ class Field:
     decision: ClaimDecision
     explanation: str = ""
     agreement: float | None = None
+    signals: Mapping[str, Signal] | None = None
 
     @property
     def highlighted(self) -> bool:

@@ -25,7 +25,7 @@ export class ItemView {
     find("hint").hidden = item.claims.length === 0;
     this.#claims = item.claims.map((claim, i) => this.#step(claim, i));
     fill(find("claims"), this.#claims);
-    this.choose(0);
+    this.choose(item.granularity === "claims" && item.claims.length > 0 ? 1 : 0);
     for (const id of ["item", "verdicts"]) find(id).hidden = false;
   }
 

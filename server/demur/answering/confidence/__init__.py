@@ -14,6 +14,7 @@ from demur.answering.confidence.base import (
 )
 from demur.answering.confidence.calibrated import CALIBRATED, Calibrated
 from demur.answering.confidence.critic import CriticScorer, CriticValue, ValueEstimates
+from demur.answering.confidence.of_fields import FieldSignals, FieldSource
 from demur.answering.confidence.p_true import PTrue
 from demur.answering.confidence.signal import Cost, Signal, Signals
 from demur.answering.confidence.verbalized import Verbalized
@@ -25,6 +26,8 @@ __all__ = [
     "ConfidenceSource",
     "Cost",
     "CriticScorer",
+    "FieldSignals",
+    "FieldSource",
     "FinishedSample",
     "Needs",
     "Score",

@@ -1,12 +1,16 @@
-"""How many of the other samples gave the same answer (self-consistency, Wang et al. 2022), as a confidence."""
+"""How many of the other samples gave the same answer (self-consistency, arXiv:2203.11171), as a confidence."""
 
 from typing import TYPE_CHECKING
 
 from demur.answering.confidence.base import FinishedSample, Needs, Score, ScoringServices
 from demur.answering.confidence.signal import Signal
+from demur.core.answers import FieldValue
 
 if TYPE_CHECKING:
     from demur.answering.params import RequestParams
+
+
+ONE_SAMPLE = "only one sample was drawn"
 
 
 class Agreement:
@@ -19,7 +23,7 @@ class Agreement:
     votes = False
 
     def needs(self, services: ScoringServices) -> Needs:
-        return Needs(selection="majority")
+        return Needs(selection="majority", samples=2)
 
     def unavailable(self, services: ScoringServices) -> str | None:
         return None
@@ -33,7 +37,14 @@ class Agreement:
     async def score(self, sample: FinishedSample) -> Score:
         ballot = sample.ballot
         if ballot is None or ballot.drawn < 2:
-            return Score(Signal.missing("only one sample was drawn"))
+            return Score(Signal.missing(ONE_SAMPLE))
         if not ballot.members:
             return Score(Signal.missing("no sample has an answer that could be read"))
         return Score(Signal((ballot.members - 1) / (ballot.drawn - 1)))
+
+    def of_field(self, field: FieldValue, sample: FinishedSample) -> Signal:
+        """The same, for the samples that have this value at this path."""
+        drawn = 0 if sample.ballot is None else sample.ballot.drawn
+        if drawn < 2 or field.agreement is None:
+            return Signal.missing(ONE_SAMPLE)
+        return Signal((round(field.agreement * drawn) - 1) / (drawn - 1))

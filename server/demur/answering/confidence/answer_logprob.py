@@ -1,8 +1,8 @@
 """The likelihood of the answer's own tokens, as a confidence: exp of their mean log-probability.
 
 That is the geometric mean of their probabilities, so that long answers are not doubted for being long
-(length-normalised sequence likelihood, Malinin and Gales 2021). Only the answer counts: the reasoning before it would
-drown it.
+(length-normalised sequence likelihood, arXiv:2002.07650). Only the answer counts: the reasoning before it would drown
+it.
 """
 
 from collections.abc import Sequence
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from demur.answering.confidence.base import FinishedSample, Needs, Score, ScoringServices
 from demur.answering.confidence.signal import Signal
+from demur.core.answer_span import Span
+from demur.core.answers import FieldValue
 from demur.engine.base import TokenLogprob
 
 if TYPE_CHECKING:
@@ -41,16 +43,28 @@ class AnswerLogprob:
         return self
 
     async def score(self, sample: FinishedSample) -> Score:
-        answer = sample.read().answer
-        if answer is None:
+        """Of a JSON answer the tokens of all its values count."""
+        completion = sample.read()
+        if completion.answer is None:
             return Score(Signal.missing(NO_ANSWER))
-        if not sample.logprobs:
-            return Score(Signal.missing(NOT_TOLD))
-        span = sample.answer_span(answer)
-        if span is None:
-            return Score(Signal.missing(NOT_FOUND))
-        tokens = tokens_within(sample.text, span, sample.logprobs)
-        return Score(Signal(likelihood(tokens)) if tokens else Signal.missing(NOT_THESE))
+        if fields := completion.fields:
+            return Score(_likelihood_of(sample, [field.span for field in fields]))
+        return Score(_likelihood_of(sample, [sample.answer_span(completion.answer)]))
+
+    def of_field(self, field: FieldValue, sample: FinishedSample) -> Signal:
+        """The likelihood of the value's own tokens."""
+        return _likelihood_of(sample, [field.span])
+
+
+def _likelihood_of(sample: FinishedSample, spans: Sequence[Span | None]) -> Signal:
+    """That of the tokens at these places of the output."""
+    if not sample.logprobs:
+        return Signal.missing(NOT_TOLD)
+    known = [span for span in spans if span is not None]
+    if len(known) < len(spans):
+        return Signal.missing(NOT_FOUND)
+    tokens = [token for span in known for token in tokens_within(sample.text, span, sample.logprobs)]
+    return Signal(likelihood(tokens)) if tokens else Signal.missing(NOT_THESE)
 
 
 def likelihood(tokens: Sequence[TokenLogprob]) -> float:

@@ -89,6 +89,8 @@ class Needs:
     selection: str | None = None
     logprobs: bool = False
     """Those of the tokens that are drawn."""
+    samples: int = 1
+    """How many at least."""
     calls: int = 0
     """Further calls to the model for each answer."""
 

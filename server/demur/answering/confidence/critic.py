@@ -1,4 +1,7 @@
-"""The confidence that a critic gives: the value head of a PPO run, over the generator's tokens (section 3.2)."""
+"""The confidence that a critic gives: the value head of a PPO run, over the generator's tokens.
+
+Reference: arXiv:2512.19920, section 3.2.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The chance that the model gives its own answer when asked whether it is right (P(True), Kadavath et al. 2022).
+"""The chance that the model gives its own answer when asked whether it is right (P(True), arXiv:2207.05221).
 
 One more turn on the same conversation, of which one token is drawn: the prompt and the output are in the engine's
 prefix cache, where it has one, so that only the question is read anew.

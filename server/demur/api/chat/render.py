@@ -1,6 +1,6 @@
 """Answers as chat completions."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from demur.answering import Answer, Final, new_id
@@ -11,11 +11,9 @@ from demur.api.chat.schemas import (
     CalledFunction,
     ChatChunk,
     ChatCompletion,
-    ChatDelta,
     ChatReplyMessage,
     ChatUsage,
     Choice,
-    ChunkChoice,
     FinishReason,
     ToolCall,
 )
@@ -84,21 +82,6 @@ def completion(chat_id: str, created: int, finals: Sequence[Final], style: Style
     )
 
 
-def chunks(chat_id: str, created: int, index: int, final: Final, style: Style) -> Iterator[ChatChunk]:
-    """One choice of a streamed reply; its last chunk has the finish reason and the whole answer."""
-    said, answer = message(final.answer, style), final.answer
-    deltas = [ChatDelta(role="assistant", content=None if said.tool_calls else "")]
-    deltas += [ChatDelta(content=line) for line in (said.content or "").splitlines(keepends=True)]
-    deltas += [ChatDelta(refusal=said.refusal)] if said.refusal is not None else []
-    deltas += [ChatDelta(tool_calls=[call.model_copy(update={"index": 0})]) for call in said.tool_calls or []]
-    choices = [ChunkChoice(index=index, delta=delta) for delta in deltas]
-    choices[min(1, len(choices) - 1)].logprobs = chat_logprobs(final.logprobs)
-    reason = _finish_reason(final, said, style)
-    choices.append(ChunkChoice(index=index, delta=ChatDelta(), finish_reason=reason, demur=answer))
-    for choice in choices:
-        yield ChatChunk(id=chat_id, created=created, model=answer.model, choices=[choice])
-
-
 def usage_chunk(chat_id: str, created: int, finals: Sequence[Final]) -> ChatChunk:
     """The chunk after all choices that `include_usage` asks for."""
     return ChatChunk(id=chat_id, created=created, model=finals[0].answer.model, choices=[], usage=usage(finals))
@@ -116,7 +99,7 @@ def _choice(index: int, final: Final, style: Style) -> Choice:
         index=index,
         message=said,
         logprobs=chat_logprobs(final.logprobs),
-        finish_reason=_finish_reason(final, said, style),
+        finish_reason=finish_reason(final, said, style),
         demur=final.answer,
     )
 
@@ -134,8 +117,9 @@ def message(answer: Answer, style: Style) -> ChatReplyMessage:
     return ChatReplyMessage(content=None, refusal=None, tool_calls=[ToolCall(id=new_id("call"), function=called)])
 
 
-def _finish_reason(final: Final, message: ChatReplyMessage, style: Style) -> FinishReason:
-    """As OpenAI has it, a tool that was chosen by name ends with "stop", one that was only required does not."""
+def finish_reason(final: Final, message: ChatReplyMessage, style: Style) -> FinishReason:
+    """How a choice ended. As OpenAI has it, a tool that was chosen by name ends with "stop", one that was only required
+    does not."""
     chosen = message.tool_calls and style.form is not None and not style.form.named
     return "tool_calls" if chosen else final.finish_reason
 

@@ -4,33 +4,32 @@ An abstention is an ordinary completion that says so in one sentence, or an erro
 beside the message, in `demur`.
 """
 
-import asyncio
 import time
-from collections.abc import AsyncGenerator, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from typing import Any, Protocol, TypeVar
+from typing import Protocol
 
 from fastapi import APIRouter, Request, Response
 
-from demur.answering import Answer, Final, new_id
+from demur.answering import Answer, Event, Final, new_id
 from demur.answering.errors import InvalidRequest
 from demur.api.auth import KeyedRoute
 from demur.api.chat import render
+from demur.api.chat.choice_stream import ChoiceStream
 from demur.api.chat.forms import Form
 from demur.api.chat.schemas import AbstainAs, ChatCompletion, ChatRequest
 from demur.api.context import Context, Shared, notice_headers
 from demur.api.errors import ApiError, ErrorReply
 from demur.api.openapi import errors, streamed
-from demur.api.streams import EventStream, cancel, frame, unless_disconnected
+from demur.api.streams import EventStream, frame, together, unless_disconnected
 from demur.settings import Settings
-
-T = TypeVar("T")
 
 router = APIRouter(tags=["chat completions"], route_class=KeyedRoute)
 
 _CHUNKS = (
-    "chunks as in OpenAI's protocol. Content comes once it is decided; until then comment lines keep the connection "
-    "alive. The chunk with `finish_reason` has the whole reply in `demur`."
+    "chunks as in OpenAI's protocol. Text comes once it is decided, JSON of a schema value by value where no doubt can "
+    "withhold it; until then comment lines keep the connection alive. The chunk with `finish_reason` has the whole "
+    "reply in `demur`."
 )
 _CHUNK = {"type": "object", "required": ["data"], "properties": {"data": {"type": "string"}}}
 _EXAMPLE = 'data: {"object": "chat.completion.chunk", "choices": []}\n\ndata: [DONE]\n\n'
@@ -76,19 +75,22 @@ class Chat:
     async def reply(self) -> ChatCompletion:
         """All choices, in order."""
         finals: dict[int, Final] = {}
-        async with aclosing(self._finals()) as ended:
-            async for index, final in ended:
-                finals[index] = final
+        async with aclosing(self._events()) as events:
+            async for index, event in events:
+                if isinstance(event, Final):
+                    finals[index] = event
         return render.completion(self._id, self._created, [finals[i] for i in sorted(finals)], self._style)
 
     async def frames(self) -> AsyncGenerator[bytes, None]:
-        """The choices as chunks, each when it is decided."""
+        """The choices as chunks: JSON value by value, text when it is decided."""
         finals: list[Final] = []
-        async with aclosing(self._finals()) as ended:
-            async for index, final in ended:
-                finals.append(final)
-                for chunk in render.chunks(self._id, self._created, index, final, self._style):
+        name = self._context.answerer.manifest.name
+        choices = [ChoiceStream(self._style, self._id, self._created, name, i) for i in range(self._choices)]
+        async with aclosing(self._events()) as events:
+            async for index, event in events:
+                for chunk in choices[index].take(event):
                     yield frame(chunk.model_dump_json())
+                finals += [event] if isinstance(event, Final) else []
         if self._with_usage:
             yield frame(render.usage_chunk(self._id, self._created, finals).model_dump_json())
         yield frame("[DONE]")
@@ -98,19 +100,20 @@ class Chat:
         body = self._context.fail(self._request, error).body(self._request.state.request_id, self._request.url.path)
         return frame(ErrorReply(error=body).model_dump_json())
 
-    async def _finals(self) -> AsyncGenerator[tuple[int, Final], None]:
+    async def _events(self) -> AsyncGenerator[tuple[int, Event], None]:
         async with (
             self._context.admitted(self._request, self._active, self._choices),
-            aclosing(_as_they_end([self._answer(i) for i in range(self._choices)])) as ended,
+            aclosing(together([self._answer(i) for i in range(self._choices)])) as events,
         ):
-            async for index, final in ended:
-                self._context.record(self._request, final)
-                if self._style.abstain_as == "error" and final.answer.decision == "abstain":
-                    raise abstained(final.answer)
-                yield index, final
+            async for index, event in events:
+                if isinstance(event, Final):
+                    self._context.record(self._request, event)
+                    if self._style.abstain_as == "error" and event.answer.decision == "abstain":
+                        raise abstained(event.answer)
+                yield index, event
 
-    def _answer(self, choice: int) -> Coroutine[Any, Any, Final]:
-        return self._context.answerer.answer(self._active, answer_id=new_id("ans"), first_sample=choice * self._samples)
+    def _answer(self, choice: int) -> AsyncGenerator[Event, None]:
+        return self._context.answerer.stream(self._active, answer_id=new_id("ans"), first_sample=choice * self._samples)
 
 
 class Styled(Protocol):
@@ -134,16 +137,3 @@ def style_of(asked: Styled, settings: Settings) -> render.Style:
 def abstained(answer: Answer) -> ApiError:
     """An abstention for callers who want it as an error."""
     return ApiError(422, "abstention", render.abstention(answer))
-
-
-async def _as_they_end(works: Sequence[Coroutine[Any, Any, T]]) -> AsyncGenerator[tuple[int, T], None]:
-    """(index, result) of each as it ends. The first that fails is raised, and the others are cancelled."""
-    tasks = {asyncio.create_task(work): i for i, work in enumerate(works)}
-    pending = set(tasks)
-    try:
-        while pending:
-            done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
-            for task in sorted(done, key=tasks.__getitem__):
-                yield tasks[task], task.result()
-    finally:
-        await cancel(*tasks)

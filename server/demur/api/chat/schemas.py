@@ -6,11 +6,10 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, model_serializer
 
 from demur.answering import Answer, RequestParams, UnresolvedRequest
-from demur.answering.errors import InvalidRequest
 from demur.api.chat.fields import HarmlessFields, Ignored, Stops, WithoutEffect
 from demur.api.chat.forms import Form, ResponseFormat, ToolChoice, Tools, form_of
 from demur.api.messages import Messages, conversation
-from demur.fields import BoundedModel, Count
+from demur.fields import WHOLE, BoundedModel, Count
 
 AbstainAs = Literal["content", "refusal", "error"]
 MOST_TOP_LOGPROBS = 20
@@ -42,7 +41,9 @@ class ChatRequest(HarmlessFields, RequestParams):
     tools: Tools | None = Field(default=None, description="Nothing is called unless `tool_choice` forces one tool.")
     tool_choice: ToolChoice | None = None
     logprobs: bool | None = Field(default=None, description="Those of the text, never of answer line or confidence.")
-    top_logprobs: int | None = Field(default=None, ge=0, le=MOST_TOP_LOGPROBS)
+    top_logprobs: Annotated[int, Field(ge=0, le=MOST_TOP_LOGPROBS), WHOLE] | None = Field(
+        default=None, description="Beside `logprobs: true`; alone it has no effect."
+    )
     abstain_as: AbstainAs | None = Field(
         default=None,
         description="How it is said that there is no answer: as `content`, as a `refusal`, or as an `error` with "
@@ -66,12 +67,10 @@ class ChatRequest(HarmlessFields, RequestParams):
         return [each for each in self.stop or [] if each]
 
     def to_request(self) -> UnresolvedRequest:
-        """Raises InvalidRequest when the two names of max_tokens disagree or the last message is not the user's."""
-        if None not in (self.max_tokens, newer := self.max_completion_tokens) and newer != self.max_tokens:
-            raise InvalidRequest("max_tokens says something else; give one of them", "max_completion_tokens")
+        """Of the two names of max_tokens the newer one holds. Raises InvalidRequest when the last message is not the
+        user's."""
+        newer = self.max_completion_tokens
         asked = self.model_copy(update={"max_tokens": newer}) if newer is not None else self
-        if self.top_logprobs and not self.logprobs:
-            raise InvalidRequest("goes with logprobs: true", "top_logprobs")
         logprobs = self.top_logprobs or 0 if self.logprobs else None
         request = UnresolvedRequest(
             conversation(self.messages), asked, "messages", schema_field="response_format", logprobs=logprobs
@@ -90,14 +89,22 @@ class ChatUsage(BaseModel):
 class CalledFunction(BaseModel):
     """`arguments` is JSON that fits the tool's parameters; in a chunk it is a piece of it."""
 
-    name: str | None = None
+    name: Annotated[str | None, Field(exclude_if=lambda name: name is None)] = None
     arguments: str
 
 
 class ToolCall(BaseModel):
-    index: Annotated[int | None, Field(exclude_if=lambda index: index is None)] = None
     id: str
     type: Literal["function"] = "function"
+    function: CalledFunction
+
+
+class ToolCallPiece(BaseModel):
+    """A piece of a tool's arguments; the first one says which tool it is."""
+
+    index: int = 0
+    id: Annotated[str | None, Field(exclude_if=lambda id: id is None)] = None
+    type: Annotated[Literal["function"] | None, Field(exclude_if=lambda kind: kind is None)] = None
     function: CalledFunction
 
 
@@ -156,7 +163,7 @@ class ChatDelta(BaseModel):
     role: Literal["assistant"] | None = None
     content: str | None = None
     refusal: str | None = None
-    tool_calls: list[ToolCall] | None = None
+    tool_calls: list[ToolCallPiece] | None = None
 
     @model_serializer(mode="wrap")
     def _what_is_there(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:

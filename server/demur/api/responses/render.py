@@ -3,50 +3,90 @@
 from collections.abc import Iterator
 from typing import Any
 
-from demur.answering import Answer, Final, new_id
+from demur.answering import Final, new_id
 from demur.api.answers import ANSWER
 from demur.api.chat import render as chat
+from demur.api.responses.items import Event, FunctionItem, Json, MessageItem, item_for, text_of
 from demur.api.responses.schemas import ResponsesRequest
-
-Json = dict[str, Any]
 
 
 class Rendering:
-    """One response. Its events carry `sequence_number`; the last one has the whole object."""
+    """One response. Its events carry `sequence_number`; the last one has the whole object.
+
+    JSON of a schema is told value by value. An abstention behind JSON that was told is a refusal of its own.
+    """
 
     def __init__(self, asked: ResponsesRequest, style: chat.Style, model: str, created: int) -> None:
         self._asked, self._style = asked, style
         self._model, self._created = model, created
         self._id = new_id("resp")
         self._events = 0
+        self._live: FunctionItem | MessageItem | None = None
+        self._told = ""
 
-    def begun(self) -> Iterator[tuple[str, Json]]:
+    def begun(self) -> Iterator[Event]:
         """The events before anything is decided."""
         for name in ("response.created", "response.in_progress"):
             yield self._event(name, response=self._shell("in_progress"))
 
-    def ended(self, final: Final) -> Iterator[tuple[str, Json]]:
-        """The events once the answer is there."""
-        whole = self.whole(final)
-        item = whole["output"][0]
-        if item["type"] == "function_call":
-            yield from self._called(item)
-        else:
-            yield from self._said(item)
-        yield self._event(
-            "response.incomplete" if whole["incomplete_details"] else "response.completed", response=whole
-        )
+    def more(self, text: str) -> Iterator[Event]:
+        """More of the JSON that was asked for."""
+        if self._style.form is None or self._style.abstain_as == "error":
+            return
+        if self._live is None:
+            tool = self._style.form.tool
+            self._live = MessageItem(self._event) if tool is None else FunctionItem(self._event, tool)
+            yield from self._live.begin()
+        self._told += text
+        yield from self._live.more(text)
 
-    def error(self, code: str | None, message: str, param: str | None) -> tuple[str, Json]:
+    def ended(self, final: Final) -> Iterator[Event]:
+        """The events once the answer is there."""
+        said = chat.message(final.answer, self._style)
+        if self._live is not None and final.answer.decision == "answer":
+            yield from self._completed(self._live, text_of(said)[len(self._told) :])
+            items = [self._live.whole("completed")]
+        elif self._live is not None:
+            yield from self._live.end("incomplete")
+            refusal = MessageItem(self._event, 1, refused=True)
+            yield from self._in_lines(refusal, said.refusal or said.content or "")
+            items = [self._live.whole("incomplete"), refusal.whole("completed")]
+        else:
+            item = item_for(self._event, said)
+            yield from self._in_lines(item, text_of(said))
+            items = [item.whole("completed")]
+        whole = self._with(final, items)
+        kind = "response.incomplete" if whole["incomplete_details"] else "response.completed"
+        yield self._event(kind, response=whole)
+
+    def _completed(self, item: FunctionItem | MessageItem, rest: str) -> Iterator[Event]:
+        yield from item.more(rest) if rest else ()
+        yield from item.end("completed")
+
+    def _in_lines(self, item: FunctionItem | MessageItem, text: str) -> Iterator[Event]:
+        yield from item.begin()
+        for line in text.splitlines(keepends=True):
+            yield from item.more(line)
+        yield from item.end("completed")
+
+    def whole(self, final: Final) -> Json:
+        """The response in one piece."""
+        said = chat.message(final.answer, self._style)
+        item = item_for(self._event, said)
+        for _ in item.more(text_of(said)):
+            pass
+        return self._with(final, [item.whole("completed")])
+
+    def error(self, code: str | None, message: str, param: str | None) -> Event:
         told = {"code": code, "message": message, "param": param}
         return self._event("error", **told, error=told)
 
-    def whole(self, final: Final) -> Json:
+    def _with(self, final: Final, items: list[Json]) -> Json:
         """The response with its output, and the whole reply in `demur`."""
         answer, cut = final.answer, final.finish_reason == "length"
         usage = chat.usage([final])
         return self._shell("incomplete" if cut else "completed") | {
-            "output": [self._item(answer)],
+            "output": items,
             "incomplete_details": {"reason": "max_output_tokens"} if cut else None,
             "usage": {
                 "input_tokens": usage.prompt_tokens,
@@ -81,44 +121,7 @@ class Rendering:
             "metadata": asked["metadata"] or {},
         }
 
-    def _item(self, answer: Answer) -> Json:
-        message = chat.message(answer, self._style)
-        if message.tool_calls:
-            (call,) = message.tool_calls
-            item = {"type": "function_call", "id": new_id("fc"), "call_id": call.id, "status": "completed"}
-            return item | {"name": call.function.name, "arguments": call.function.arguments}
-        if message.refusal is not None:
-            part: Json = {"type": "refusal", "refusal": message.refusal}
-        else:
-            part = {"type": "output_text", "text": message.content or "", "annotations": [], "logprobs": []}
-        item = {"type": "message", "id": new_id("msg"), "status": "completed", "role": "assistant"}
-        return item | {"content": [part]}
-
-    def _said(self, item: Json) -> Iterator[tuple[str, Json]]:
-        (part,) = item["content"]
-        refused = part["type"] == "refusal"
-        kind, field = ("refusal", "refusal") if refused else ("output_text", "text")
-        at = {"item_id": item["id"], "output_index": 0, "content_index": 0}
-        noted: Json = {} if refused else {"logprobs": []}
-        begun: Json = {**item, "status": "in_progress", "content": []}
-        yield self._event("response.output_item.added", output_index=0, item=begun)
-        yield self._event("response.content_part.added", **at, part={**part, field: ""})
-        for line in part[field].splitlines(keepends=True):
-            yield self._event(f"response.{kind}.delta", **at, delta=line, **noted)
-        yield self._event(f"response.{kind}.done", **at, **{field: part[field]}, **noted)
-        yield self._event("response.content_part.done", **at, part=part)
-        yield self._event("response.output_item.done", output_index=0, item=item)
-
-    def _called(self, item: Json) -> Iterator[tuple[str, Json]]:
-        at = {"item_id": item["id"], "output_index": 0}
-        begun = {**item, "status": "in_progress", "arguments": ""}
-        yield self._event("response.output_item.added", output_index=0, item=begun)
-        yield self._event("response.function_call_arguments.delta", **at, delta=item["arguments"])
-        ended = {"name": item["name"], "arguments": item["arguments"]}
-        yield self._event("response.function_call_arguments.done", **at, **ended)
-        yield self._event("response.output_item.done", output_index=0, item=item)
-
-    def _event(self, kind: str, /, **data: Any) -> tuple[str, Json]:
+    def _event(self, kind: str, /, **data: Any) -> Event:
         number, self._events = self._events, self._events + 1
         return kind, {"type": kind, "sequence_number": number, **data}
 

@@ -11,6 +11,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict
 
 from demur.answering import Answer, Final, new_id
+from demur.answering.events import Delta
 from demur.api.auth import KeyedRoute
 from demur.api.chat.routes import abstained, style_of
 from demur.api.context import Context, Shared, notice_headers
@@ -24,7 +25,8 @@ router = APIRouter(tags=["responses"], route_class=KeyedRoute)
 _EVENT = {"type": "object", "required": ["event", "data"], "properties": {"data": {"type": "string"}}}
 _EXAMPLE = 'event: response.created\ndata: {"type": "response.created", "sequence_number": 0}\n\n'
 _STREAM = (
-    "events as in OpenAI's protocol; text comes once it is decided, and `response.completed` has the whole object."
+    "events as in OpenAI's protocol; text comes once it is decided, JSON of a schema value by value, and "
+    "`response.completed` has the whole object."
 )
 
 
@@ -90,6 +92,8 @@ class _Reply:
                 for name, data in () if begun else self._rendering.begun():
                     yield _frame(name, data)
                 begun = True
+                for name, data in self._rendering.more(event.text) if isinstance(event, Delta) else ():
+                    yield _frame(name, data)
                 for name, data in () if final is None else self._rendering.ended(final):
                     yield _frame(name, data)
 

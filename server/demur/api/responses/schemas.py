@@ -141,7 +141,14 @@ class ResponsesRequest(HarmlessFields, RequestParams):
     input: Annotated[
         Items,
         BeforeValidator(_as_items),
-        WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "minItems": 1, "items": {"type": "object"}}]}),
+        WithJsonSchema(
+            {
+                "anyOf": [
+                    {"type": "string", "pattern": r"\S"},
+                    {"type": "array", "minItems": 1, "items": {"type": "object"}},
+                ]
+            }
+        ),
     ]
     instructions: Text | None = Field(default=None, description="What a system message would say.")
     max_output_tokens: Count | None = Field(default=None, description="The name of max_tokens here.")
@@ -188,9 +195,9 @@ class ResponsesRequest(HarmlessFields, RequestParams):
         return JsonSchemaFormat(type="json_schema", json_schema=described)
 
     def to_request(self) -> UnresolvedRequest:
-        """Raises InvalidRequest when two names of one field disagree or the input does not end with a question."""
-        if None not in (self.max_tokens, newer := self.max_output_tokens) and newer != self.max_tokens:
-            raise InvalidRequest("max_tokens says something else; give one of them", "max_output_tokens")
+        """Of the two names of max_tokens this API's own holds. Raises InvalidRequest when the input does not end with
+        a question."""
+        newer = self.max_output_tokens
         asked = self.model_copy(update={"max_tokens": newer}) if newer is not None else self
         request = UnresolvedRequest(conversation(self._messages(), "input"), asked, "input", schema_field="text.format")
         return replace(request, schema=form.schema, schema_field=form.field) if (form := self.form) else request

@@ -5,7 +5,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from demur.calibration.file import Calibrator
+from demur.calibration.calibrator import Calibrator
 from demur.core.metrics import Rows, resample, tally
 from demur.core.metrics.curves import reliability, threshold_curves
 from demur.evaluation.report.figures import INK, STYLE, smooth_reliability

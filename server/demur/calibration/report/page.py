@@ -5,10 +5,10 @@ from pathlib import Path
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
-from demur.calibration.calibrating import Calibrated
+from demur.calibration.calibrate import Calibrated
 from demur.calibration.errors import CalibrationError
 from demur.calibration.report.figures import any_confidence, reliability_of, risk_and_coverage
-from demur.calibration.words import SIGNALS, carried, notes, odds_explained, percent, promise, valid_for
+from demur.calibration.wording import SIGNALS, carried, notes, odds_explained, percent, promise, valid_for
 from demur.core.calibration.fixed_sequence import WHAT_HELPS
 from demur.core.metrics import METRICS
 from demur.evaluation.formatting import ARROWS, interval_of, value_of

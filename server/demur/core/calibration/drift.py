@@ -21,6 +21,10 @@ HALF_LIFE = 50.0
 """Graded answers after which one counts half in the error rate that sizes the bets."""
 PRIOR = 10.0
 """Answers at an error of max_error that the estimate starts from, so that the first wrong ones do not bet all."""
+SLACK = 0.05
+"""How much more often than it says a calibrated confidence may be wrong before that counts as drift."""
+SUREST = 0.001
+"""The least chance of being wrong that is allowed for, so that one wrong answer at a confidence of 1 is not the end."""
 MOST = 1e300
 """Wealth is kept below the largest double: every alarm has rung long before."""
 
@@ -65,6 +69,45 @@ class Drift:
         return replace(after, peak=max(self.peak, after.value))
 
 
+@dataclass(frozen=True, slots=True)
+class Overconfidence:
+    """The same test of stated probabilities: are more answers wrong than their confidences allow, on the whole?
+
+    An answer that states p may be wrong with probability 1 - p + `slack`; while P(wrong | past, p) is no more, the
+    value is an e-process, whatever the confidences are. A confidence that was fitted on some hundred answers is off by
+    chance; without `slack` the test would ring for that alone, sooner or later. `excess` is the discounted sum of
+    wrong answers beyond what is allowed, which sizes the next bet. Build it with `Overconfidence.start`.
+    """
+
+    slack: float
+    count: int
+    wealth: float
+    weight: float
+    excess: float
+
+    @classmethod
+    def start(cls, slack: float) -> "Overconfidence":
+        """The state before the first graded answer. Raises ValueError unless 0 <= slack < 1."""
+        if not 0 <= slack < 1:
+            raise ValueError(f"slack must be at least 0 and below 1, not {slack}")
+        return cls(slack, 0, 0.0, PRIOR, 0.0)
+
+    @property
+    def value(self) -> float:
+        """The e-process; 1 at the start."""
+        return self.wealth + 1 / (self.count + 1)
+
+    def add(self, wrong: bool, confidence: float) -> "Overconfidence":
+        """One more graded answer, in the order they were graded. One that may be wrong for sure tells nothing."""
+        allowed = 1 - confidence + self.slack
+        if allowed >= 1:
+            return self
+        held = np.array([self.wealth, self.weight, self.excess])
+        after = _step_of_stated(held, np.float64(wrong), np.float64(max(allowed, SUREST)), self.count + 1)
+        wealth, weight, excess = after.tolist()
+        return replace(self, count=self.count + 1, wealth=wealth, weight=weight, excess=excess)
+
+
 def started(s: int) -> float:
     """The money of the gambler who starts at answer s, counted from 1: 1 / (s (s + 1)); all of them have 1."""
     return 1 / (s * (s + 1))
@@ -78,7 +121,16 @@ def _step(held: Floats, wrong: Floats | np.float64, count: int, max_error: float
     return np.array([np.minimum((wealth + started(count)) * growth, MOST), keep * weight + 1, keep * errors + wrong])
 
 
-def bet(error: Floats, max_error: float) -> Floats:
+def _step_of_stated(held: Floats, wrong: Floats | np.float64, allowed: Floats | np.float64, count: int) -> Floats:
+    """Wealth, weight and excess, (3, ...), after answer number `count`, which may be wrong with chance `allowed`."""
+    wealth, weight, excess = held
+    growth = 1 + bet(allowed + excess / weight, allowed) * (wrong - allowed)
+    keep = 0.5 ** (1 / HALF_LIFE)
+    wealth = np.minimum((wealth + started(count)) * growth, MOST)
+    return np.array([wealth, keep * weight + 1, keep * excess + wrong - allowed])
+
+
+def bet(error: Floats, max_error: float | Floats) -> Floats:
     """The stake on the next answer being wrong, in [0, 1 / max_error], for an estimated error rate in [0, 1].
 
     It is the one under which wealth grows fastest if the estimate is right (Kelly 1956): none below max_error, and all
@@ -125,6 +177,19 @@ def values(wrong: NDArray[np.bool_], max_error: float) -> Iterator[Floats]:
     held = np.tile([[0.0], [PRIOR], [PRIOR * max_error]], runs)
     for i in range(answers):
         held = _step(held, verdicts[:, i], i + 1, max_error)
+        yield held[0] + 1 / (i + 2)
+
+
+def values_of_stated(wrong: NDArray[np.bool_], confidence: Floats, slack: float) -> Iterator[Floats]:
+    """The value of `Overconfidence` on each of many sequences (runs, answers), after each answer: (runs,).
+
+    Every confidence has to be above `slack`.
+    """
+    runs, answers = wrong.shape
+    verdicts, allowed = wrong.astype(np.float64), np.maximum(1 - confidence + slack, SUREST)
+    held = np.tile([[0.0], [PRIOR], [0.0]], runs)
+    for i in range(answers):
+        held = _step_of_stated(held, verdicts[:, i], allowed[:, i], i + 1)
         yield held[0] + 1 / (i + 2)
 
 

@@ -14,15 +14,15 @@ Answer: your answer, or <IDK>
 
 {question}"""
 
-_UNTRAINED = """{task} Reason step by step first where that helps, in the language of the question. Then weigh the \
-risk: a right answer earns 1 point, a wrong one {penalty}, and <IDK> earns 0. So answer only if the chance that you \
-are right is above {percent} percent, and decline otherwise. End with one line that starts with "Answer:" and holds \
-either only the final answer in as few words as possible, such as a number or a name, or <IDK>.
+_UNTRAINED = """{task} Reason step by step first, in the language of the question, and check the result. Then weigh \
+the risk: a right answer earns 1 point, a wrong one {penalty}, and <IDK> earns 0. So answer only if the chance that \
+you are right is above {percent} percent, and decline otherwise. Finish with one line: "Answer:" with the final \
+answer alone in \\boxed{{}}, or with <IDK>.
 
 {question}"""
 
-_REQUEST = """Now state your final answer, or decline, in one line and write nothing else. It starts with "Answer:" \
-and holds either only the final answer in as few words as possible, or <IDK>."""
+_REQUEST = """Now finish with one line and write nothing else: "Answer:" with the final answer alone in \\boxed{}, or \
+with <IDK>."""
 
 _VALUE = f" (<IDK>|{UNTAGGED})"
 

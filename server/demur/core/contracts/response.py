@@ -13,18 +13,17 @@ Confidence: the chance that it is right, from 0 to 1
 
 {question}"""
 
-# What the two lines hold is said in words: a form with words to fill in is copied as it stands by small models.
-_UNTRAINED = """{task} Reason step by step first where that helps, in the language of the question, and check the \
-result. Then end with two lines. The first starts with "Answer:" and holds only the final answer in as few words as \
-possible, such as a number or a name. The second starts with "Confidence:" and holds the probability, a number from 0 \
-to 1, that this answer is right. Be honest about what you do not know: a high number is only for what you have \
-checked, a low one for a guess.
+# What the two lines hold is said in words: a form with words to fill in is copied as it stands by small models. The box
+# keeps sentences out of the answer.
+_UNTRAINED = """{task} Reason step by step first, in the language of the question, and check the result. Then finish \
+with two lines. The first is "Answer:" with the final answer alone in \\boxed{{}}. The second is "Confidence:" with \
+the probability, a number from 0 to 1, that this answer is right: high only for what you have checked, low for a \
+guess.
 
 {question}"""
 
-_REQUEST = """Now state your final answer in two lines and write nothing else. The first starts with "Answer:" and \
-holds only the final answer in as few words as possible. The second starts with "Confidence:" and holds the \
-probability, a number from 0 to 1, that this answer is right."""
+_REQUEST = """Now finish with two lines and write nothing else. The first is "Answer:" with the final answer alone in \
+\\boxed{}. The second is "Confidence:" with the probability, a number from 0 to 1, that this answer is right."""
 
 _CONFIDENCE = rf"\nConfidence: {PROBABILITY}"
 _FORM = f"Answer:{ANSWER}{_CONFIDENCE}"

@@ -102,6 +102,7 @@ def group_by(answers: Sequence[str | None], key_of: Callable[[str], str | None])
 
 
 def meaning_key(read: Meaning, algebra: Algebra | None) -> str:
+    """The canonical key of what an answer means; without `algebra` a formula has that of its spelling."""
     match read:
         case Quantity():
             return number_key(read.value)

@@ -94,6 +94,7 @@ def number_key(value: Number) -> str:
 
 
 def approximate(value: Number) -> Decimal:
+    """The value as a decimal number of 50 digits."""
     if isinstance(value, Decimal):
         return value
     return _CONTEXT.divide(Decimal(value.numerator), Decimal(value.denominator))

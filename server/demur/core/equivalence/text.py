@@ -22,6 +22,7 @@ _FORMULA_MARKS = frozenset("\\^_{}=<>|")
 
 
 def word_set(listed: str) -> frozenset[str]:
+    """The words of a list with spaces between them."""
     return frozenset(listed.split())
 
 

@@ -1,11 +1,11 @@
-"""A document in the forced form -> the caller's JSON and its fields."""
+"""A document in the forced form -> the caller's JSON and its fields, whole or while it is written."""
 
 import json
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 
 from demur.core.answers import FieldValue
+from demur.core.fields.scanner import Unreadable
 
 Json = Any
 """What `json.loads` gives."""
@@ -14,23 +14,19 @@ _WHOLE = 2**53
 Path = tuple[str | int, ...]
 
 
-class Unreadable(ValueError):
-    """An output that is no whole document in the forced form."""
-
-
 def pointer(path: Sequence[str | int]) -> str:
     """A JSON Pointer: "" is the whole document."""
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
 
 
-def read_document(text: str) -> tuple[Json, tuple[FieldValue, ...]]:
-    """The caller's JSON, and its plain values in the order of the text. Raises Unreadable."""
+def written(value: Json) -> str:
+    """Plain JSON as the caller gets it, on one line. Raises Unreadable for text that is no Unicode."""
     try:
-        document = json.loads(text, parse_constant=_no_number)
-        fields: list[FieldValue] = []
-        return _unpaired(document, (), fields), tuple(fields)
-    except (ValueError, RecursionError) as error:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        text.encode()
+    except (ValueError, RecursionError) as error:  # half of a surrogate pair is one, and so is infinity
         raise Unreadable(str(error)[:200]) from None
+    return text
 
 
 def canonical(text: str) -> str:
@@ -57,32 +53,18 @@ def _nulled(value: Json, path: Path, wanted: frozenset[str]) -> Json:
     return None if pointer(path) in wanted else value
 
 
-def _unpaired(value: Json, path: Path, fields: list[FieldValue]) -> Json:
-    if isinstance(value, dict):
-        return {name: _unpaired(each, (*path, name), fields) for name, each in cast("dict[str, Any]", value).items()}
-    if not isinstance(value, list):
-        raise Unreadable(f"{pointer(path) or 'the document'} has no percentage")
-    listed = cast("list[Any]", value)
-    if not listed or isinstance(listed[0], (dict, list)):
-        return [_unpaired(each, (*path, i), fields) for i, each in enumerate(listed)]
-    fields.append(_field(listed, path))
-    return listed[0]
+def of_pair(members: Sequence[Any], path: Path, span: tuple[int, int]) -> FieldValue:
+    """A field from its pair: the value, then percentage and reason in any order; `span` is the value's in the output.
 
-
-def _field(pair: list[Any], path: Path) -> FieldValue:
-    value, *rest = pair
-    if isinstance(value, float) and not math.isfinite(value):
-        raise Unreadable(f"{pointer(path)} is beyond any number")
-    stated = next(_percentages(rest), None)
+    Raises Unreadable for a value that is no JSON.
+    """
+    value, *rest = members
+    written(value)
+    stated = next((each / 100 for each in rest if _is_percentage(each)), None)
     reason = next((each for each in rest if isinstance(each, str)), "")
-    return FieldValue(pointer(path), value, stated, reason)
+    written(reason)
+    return FieldValue(pointer(path), value, stated, reason, span=span)
 
 
-def _percentages(members: list[Any]) -> Iterator[float]:
-    for each in members:
-        if isinstance(each, (int, float)) and not isinstance(each, bool) and 0 <= each <= 100:
-            yield each / 100
-
-
-def _no_number(name: str) -> Json:
-    raise Unreadable(f"{name} is no JSON")
+def _is_percentage(member: Any) -> bool:
+    return isinstance(member, (int, float)) and not isinstance(member, bool) and 0 <= member <= 100

@@ -1,4 +1,4 @@
-"""The paper's four objectives (section 3.1) as checks that can fail.
+"""The four objectives of behavioral calibration (arXiv:2512.19920, section 3.1) as checks that can fail.
 
 Each check is one number with an interval and a bound. It passes by its value; it is settled when the whole interval
 lies on the same side of the bound.

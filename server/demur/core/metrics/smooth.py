@@ -1,4 +1,4 @@
-"""Smooth calibration error and the smooth reliability curve (Błasiok and Nakkiran, 2023), on grid counts.
+"""Smooth calibration error and the smooth reliability curve (arXiv:2309.12236), on grid counts.
 
 The residuals p - v are smoothed with a Gaussian reflected at 0 and 1; the error is the mean of their size under the
 equally smoothed density. Its bandwidth is the fixed point where it equals the error itself. The grid, the mesh and the

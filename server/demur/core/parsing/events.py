@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from demur.core.answers import Claim
+from demur.core.answers import Claim, FieldValue
+from demur.core.fields.reading import plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +23,24 @@ class ClaimRead:
 
 
 @dataclass(frozen=True, slots=True)
+class FieldRead:
+    """More of a JSON answer: a value, with the JSON between it and the one before."""
+
+    field: FieldValue
+
+    @property
+    def text(self) -> str:
+        return plain([self.field])
+
+
+@dataclass(frozen=True, slots=True)
 class Reset:
     """All text and claims told so far are void: `solution_restarted` or `reasoning_ended`."""
 
     reason: str
 
 
-Event = Delta | ClaimRead | Reset
+Event = Delta | ClaimRead | FieldRead | Reset
 
 
 def fold(events: Iterable[Event]) -> tuple[str, list[Claim]]:
@@ -37,7 +49,7 @@ def fold(events: Iterable[Event]) -> tuple[str, list[Claim]]:
     claims: list[Claim] = []
     for event in events:
         match event:
-            case Delta():
+            case Delta() | FieldRead():
                 text.append(event.text)
             case ClaimRead():
                 claims.append(event.claim)

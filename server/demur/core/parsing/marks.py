@@ -50,6 +50,7 @@ class Marks:
             self._close()
 
     def finish(self) -> None:
+        """Close the last value: the output ended."""
         self._close()
 
     @property

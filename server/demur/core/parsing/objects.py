@@ -24,6 +24,8 @@ _ESCAPE = re.compile(
 
 
 class Pair(NamedTuple):
+    """An answer and the confidence stated for it, each as written; None where absent."""
+
     answer: str | None = None
     stated: str | None = None
 

@@ -19,6 +19,7 @@ class OpenClaim:
         self._start = 0
 
     def end_explanation(self, token: Token) -> None:
+        """The explanation's closing quote; a value that stands behind it counts in place of an earlier one."""
         self.explaining = False
         self.value = self.value if token.value is None else token.value
 
@@ -41,6 +42,7 @@ class OpenClaim:
         return self.step(step, visible)
 
     def finish(self, visible: Visible, mode: ParseMode, problem: str | None) -> Claim:
+        """The whole claim. `problem` says what was wrong with its tags, such as that it was not closed."""
         text = "".join(self._parts)
         start = self._start if text else visible.length
         stated = read_claim_value(self.value, mode)

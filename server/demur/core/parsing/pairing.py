@@ -37,6 +37,7 @@ class Mark:
             self.may_close = self.may_close or any(character in piece for character in BLOCK_CLOSERS)
 
     def clear(self) -> None:
+        """Forget the value, keep the label."""
         self.parts.clear()
         self.length, self.may_close = 0, False
 
@@ -66,6 +67,7 @@ class Pairing:
     _listed: bool = False  # answers under several numbers stood there
 
     def add(self, mark: Mark) -> None:
+        """Take the next labelled value: a confidence joins its answer, a new answer replaces the last."""
         if mark.kind is Kind.CONFIDENCE:
             self._ahead = self._ahead or (self.answer is None and self.confidence is None)
             self.confidence = mark

@@ -16,6 +16,7 @@ MAY_BE_STRUCK = re.compile(rf"<s>{_STRUCK_WORDS}{{0,60}}(?:<(?:/s?)?)?", re.IGNO
 
 
 def claim_tags() -> dict[str, str]:
+    """The tags of a claim: `<Confidence value=0.9 text="...">` as far as its explanation, and `</Confidence>`."""
     # `value` is usually unquoted, and the explanation may hold any character: its quote ends it, a tag
     # or a `Solution:` line if that never comes.
     value = rf"\s{{1,8}}value{SPACE}={SPACE}(?P<value>{_VALUE})"
@@ -24,6 +25,7 @@ def claim_tags() -> dict[str, str]:
 
 
 def explanation_end(lenient: bool) -> str:
+    """What ends the opening tag of a claim behind its explanation; when `lenient`, with a value that comes late."""
     late = rf"(?:value{SPACE}={SPACE}(?P<late>{_VALUE}){SPACE})?/?" if lenient else ""
     return rf"(?P<EXPLANATION_END>{SPACE}{late}>)"
 
@@ -40,6 +42,7 @@ def thoughts() -> dict[str, str]:
 
 
 def specials() -> dict[str, str]:
+    """Special tokens of chat templates that an engine left in: `<|im_end|>`, `<eos>`, `[INST]`."""
     piped = rf"[|｜]{any_of(_spelled(PIPED))}[|｜]>"
     return {"SPECIAL": rf"(?:{piped}|{any_of(ANGLED)}>|{any_of(BRACKETED)}\])"}
 
@@ -71,14 +74,17 @@ def template_beginnings() -> list[str]:
 
 
 def element(kind: str, name: str) -> dict[str, str]:
+    """The opening and closing tag of an element, as the tokens KIND_OPEN and KIND_CLOSE."""
     return {f"{kind}_OPEN": rf"{name}{SPACE}>", f"{kind}_CLOSE": rf"/{name}{SPACE}>"}
 
 
 def beginning(bracket: str, name: str) -> str:
+    """Any beginning of the tag that opens with `bracket` and `name`."""
     return bracket[0] + optional(*bracket[1:], *name, SPACE)
 
 
 def claim_beginning() -> str:
+    """Any beginning of a claim's opening tag."""
     text = (*"text", SPACE, "=", SPACE)
     valued = (r"\s{1,8}", *"value", SPACE, "=", SPACE, PART_OF_VALUE, SPACE)
     after_name = rf"(?:{optional(*valued, *text)}|{optional(SPACE, *text)}|{optional(*valued, '/')}|{SPACE}/?)"

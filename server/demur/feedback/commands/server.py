@@ -25,6 +25,17 @@ class GradingServer:
         found = self._call("GET", "v1/feedback/queue", params={"queue": queue})
         return next(iter(found["items"]), None), found["progress"]
 
+    def take_many(self, queue: str, limit: int) -> list[dict[str, Any]]:
+        """The next items, none where there is none."""
+        return self._call("GET", "v1/feedback/queue", params={"queue": queue, "limit": limit})["items"]
+
+    def send_many(self, said: list[dict[str, Any]]) -> None:
+        """Verdicts with all their fields. Raises Refused for the first that is not taken."""
+        replies = self._call("POST", "v1/feedback/batch", json={"items": said})["items"]
+        refused = next((one["message"] for one in replies if "verdict" not in one), None)
+        if refused is not None:
+            raise Refused(clean(str(refused)))
+
     def send(self, item: dict[str, Any], said: dict[str, Any]) -> None:
         """A verdict on an item that was taken."""
         about = {"answer_id": item["answer_id"], "lease": item["lease"]}

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 
 class OpenAILoader:
+    """Loads the engine that passes samples on to OpenAI-compatible hosts."""
+
     takes_arguments = False
     compares_formulas = True
 

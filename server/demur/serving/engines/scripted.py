@@ -16,6 +16,8 @@ DELAY = 0.03
 
 
 class ScriptedLoader:
+    """Loads the scripted engine, which answers without a model: for demos and tests."""
+
     takes_arguments = True
     compares_formulas = False
 

@@ -21,6 +21,8 @@ NEEDS_VLLM = 'serving a model needs vLLM: pip install "demur[cpu]" or "demur[gpu
 
 
 class VLLMLoader:
+    """Loads a model into vLLM, in this process."""
+
     takes_arguments = True
     compares_formulas = True
 

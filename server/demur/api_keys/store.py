@@ -9,8 +9,8 @@ from concurrent.futures import Future
 from pathlib import Path
 from threading import Thread
 
-from demur.keys.file import KeyFile, Keys, KeysError, read_keys
-from demur.keys.key import Key, id_in
+from demur.api_keys.file import KeyFile, Keys, KeysError, read_keys
+from demur.api_keys.key import Key, id_in
 
 logger = logging.getLogger(__name__)
 

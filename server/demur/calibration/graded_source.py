@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demur.calibration.calibrator_file import digest_of
 from demur.calibration.errors import CalibrationError
-from demur.calibration.file import digest_of
 from demur.calibration.matching import OWN
-from demur.calibration.rows import SignalRows, check_distinct, read_signal_rows
+from demur.calibration.row_checks import check_distinct
+from demur.calibration.rows import SignalRows, read_signal_rows
 from demur.evaluation.grades_file import GRADED, read_graded
 from demur.evaluation.job import CLAIMS, ROWS
 from demur.evaluation.rows import Level

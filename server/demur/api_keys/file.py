@@ -7,8 +7,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError, field_validator
 
-from demur.keys import replacing
-from demur.keys.key import Key
+from demur.api_keys import replacing
+from demur.api_keys.key import Key
 from demur.named_file import FileError, MissingFileError, printable, read_file, shown
 
 MOST_KEYS = 10_000

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from demur.calibration.calibrator import Calibrator
 from demur.calibration.errors import CalibrationError
-from demur.calibration.file import Calibrator
+from demur.calibration.graded_source import read_source
 from demur.calibration.rows import SignalRows, read_signal_rows
-from demur.calibration.run import read_source
 from demur.named_file import shown
 
 

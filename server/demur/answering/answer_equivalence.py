@@ -1,4 +1,8 @@
-"""Keys of answers: samples whose answers mean the same get equal keys, and vote as one group."""
+"""Which answers are equivalent: samples whose answers mean the same get equal keys, and vote as one group.
+
+As the semantic clusters of arXiv:2302.09664, but by value (numbers, formulas, dates, units) instead of by a
+model that judges entailment.
+"""
 
 import asyncio
 import logging
@@ -13,8 +17,8 @@ from demur.core.selection import Sample, sample_of
 from demur.grading import Grader, GraderError
 from demur.grading.fair_queue import FairQueue
 
-AnswerKey = Callable[[str], Awaitable[str | None]]
-"""The key of an answer; equal keys mean equal answers."""
+EquivalenceKey = Callable[[str], Awaitable[str | None]]
+"""The key of an answer's equivalence class; None where there is no answer."""
 
 LOOP_CHARS = 2_000
 """Longer answers are read in a thread: up to here it takes about a millisecond."""
@@ -22,8 +26,8 @@ LOOP_CHARS = 2_000
 logger = logging.getLogger(__name__)
 
 
-class AnswerKeys:
-    """Keys for the answers of votes. Without a grader formulas are compared as they are written.
+class AnswerEquivalence:
+    """Equivalence keys for the answers of votes. Without a grader formulas are compared as they are written.
 
     Numbers and words never wait: only formulas whose value matters go to the grader, in turns.
     """
@@ -38,7 +42,7 @@ class AnswerKeys:
         return self._queue.waiting
 
     @contextmanager
-    def opened(self, caller: str, request: Hashable) -> Generator[AnswerKey]:
+    def opened(self, caller: str, request: Hashable) -> Generator[EquivalenceKey]:
         """Keys for one request of `caller`."""
         with self._queue.opened(caller, request) as place:
 
@@ -56,7 +60,7 @@ class AnswerKeys:
             yield key_of
 
 
-async def vote_of(i: int, completion: Completion, key_of: AnswerKey) -> Sample:
+async def vote_of(i: int, completion: Completion, key_of: EquivalenceKey) -> Sample:
     """The i-th sample as a vote."""
     if completion.answer is None:
         key = None

@@ -6,11 +6,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from demur.calibration.calibrator import Calibrator
+from demur.calibration.calibrator_file import map_fields, sealed
 from demur.calibration.errors import CalibrationError
-from demur.calibration.file import Calibrator, map_fields, sealed
 from demur.calibration.fit import Graded, fit
-from demur.calibration.rows import SignalRows, check_enough
-from demur.calibration.run import Source
+from demur.calibration.graded_source import Source
+from demur.calibration.row_checks import check_enough
+from demur.calibration.rows import SignalRows
 from demur.core.calibration.claims import certify_claims
 from demur.core.calibration.fixed_sequence import DELTA, LEVELS, Certificate, certify, smallest_max_error, spent
 from demur.core.calibration.folds import Bools, fold_of, held_out, one_a_problem, split

@@ -1,7 +1,7 @@
 """How a calibrator is put into words: one place for the terminal and the page."""
 
-from demur.calibration.calibrating import Calibrated
-from demur.calibration.file import Calibrator, Guarantee
+from demur.calibration.calibrate import Calibrated
+from demur.calibration.calibrator import Calibrator, Guarantee
 
 SIGNALS = {
     "verbalized": "what the model says of its own certainty",

@@ -6,8 +6,8 @@ from typing import Annotated, Literal, NoReturn
 import typer
 from pydantic import ValidationError
 
-from demur.keys.file import KeyFile, Keys, KeysError
-from demur.keys.key import LARGEST, Key, make_key
+from demur.api_keys.file import KeyFile, Keys, KeysError
+from demur.api_keys.key import LARGEST, Key, make_key
 from demur.named_file import shown
 
 app = typer.Typer(

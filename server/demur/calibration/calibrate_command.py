@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from demur.calibration.check_installed import check_installed
 from demur.calibration.errors import CalibrationError
-from demur.calibration.installed import check_installed
 from demur.calibration.options import AskOptions, FeedbackOptions, FitOptions
 from demur.dataclass_options import with_options
 from demur.evaluation.commands import console, one_line_errors
 
 if TYPE_CHECKING:
-    from demur.calibration.calibrating import Calibrated, Options
-    from demur.calibration.run import Source
+    from demur.calibration.calibrate import Calibrated, Options
+    from demur.calibration.graded_source import Source
 
 
 @with_options
@@ -67,7 +67,7 @@ def _check_one_source(graded: Path | None, asking: AskOptions, feedback: Feedbac
 
 def _answered(questions: Path, out: Path, asking: AskOptions) -> Path:
     """The folder of the run that answers the questions, beside the calibrator file."""
-    from demur.calibration.asking import ask_and_grade
+    from demur.calibration.ask_and_grade import ask_and_grade
 
     return ask_and_grade(
         questions,
@@ -83,33 +83,33 @@ def _read(
     graded: Path | None, feedback: FeedbackOptions, fitting: FitOptions, options: "Options"
 ) -> "tuple[Source, Options]":
     """The graded rows; and the options, in which grades that a server collected count as one more look at them."""
-    from demur.calibration.run import read_source
+    from demur.calibration.graded_source import read_source
 
     typer.echo(f"reading {graded or feedback.feedback}", err=True)
     if feedback.feedback is None:
         return read_source(graded or Path(), fitting.level), options
-    source, look = _collected(feedback.feedback, feedback.since_seconds, split=fitting.splits)
+    source, look = _collected(feedback.feedback, feedback.since_seconds, fitting)
     return source, replace(options, look=max(options.look, look))
 
 
-def _collected(place: str, since: float, *, split: bool) -> "tuple[Source, int]":
+def _collected(place: str, since: float, fitting: FitOptions) -> "tuple[Source, int]":
     """Graded rows of a server or its database, and which look at them this is."""
     from demur.feedback.refitting import read_refit, source_of, told
 
-    refit = read_refit(place, since)
+    refit = read_refit(place, since, fitting.level or "response")
     typer.echo(told(refit), err=True)
-    return source_of(refit, split=split), refit["look"]
+    return source_of(refit, split=fitting.splits), refit["look"]
 
 
 def _fitted(source: "Source", options: "Options", where: str) -> "Calibrated":
-    from demur.calibration.calibrating import calibrate as fit_and_certify
+    from demur.calibration.calibrate import calibrate as fit_and_certify
 
     typer.echo(f"fitting and judging maps on {len(source.rows.rows):,} rows", err=True)
     return fit_and_certify(source, options, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), where)
 
 
 def _write(found: "Calibrated", out: Path, page: Path) -> None:
-    from demur.calibration.file import write
+    from demur.calibration.calibrator_file import write
     from demur.calibration.report.page import write_page
 
     write(out, found.calibrator)

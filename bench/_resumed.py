@@ -1,0 +1,37 @@
+"""Steps of a long benchmark whose results are kept as they end, so that the same command goes on after a stop."""
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from bench.report import RESULTS, machine
+
+
+class Steps:
+    """The finished steps of the benchmark `name` under these options, on this kind of machine."""
+
+    def __init__(self, name: str, options: Mapping[str, object]) -> None:
+        self._path = RESULTS / f"{name}.part.json"
+        self._for = {"machine": machine(), **options}
+        self._done: dict[str, Any] = {}
+        if self._path.exists():
+            kept = json.loads(self._path.read_text())
+            if kept["for"] == self._for:
+                self._done = kept["done"]
+
+    def run(self, step: str, work: Callable[[], Any]) -> Any:
+        """What `work` returns, as JSON gives it back; of a step that has ended before, what it returned then."""
+        if step in self._done:
+            print(f"{step}: done before", file=sys.stderr, flush=True)
+            return self._done[step]
+        self._done[step] = json.loads(json.dumps(work()))
+        RESULTS.mkdir(exist_ok=True)
+        beside = self._path.with_suffix(".new")
+        beside.write_text(json.dumps({"for": self._for, "done": self._done}, indent=1) + "\n")
+        beside.replace(self._path)
+        return self._done[step]
+
+    def end(self) -> None:
+        """Everything is published: the next run begins anew."""
+        self._path.unlink(missing_ok=True)
