@@ -1,7 +1,7 @@
 """A model's host that answers by script, in a process of its own: python -m bench.gateway.host PORT
 
 A reply has 42 pieces over 100 ms, for each of `n` choices; one that is not streamed comes after that time. A question
-with `keep-it-open` in it gets its first piece and then nothing, until the caller goes away. It is as cheap as it can be.
+with `keep-it-open` in it gets its first piece and then nothing, until the caller goes away.
 """
 
 import asyncio
