@@ -16,7 +16,7 @@ import psutil
 from bench.soak.wire import post
 
 HOST_PORT, DEMUR_PORT, LITELLM_PORT = 8421, 8422, 8423
-LITELLM = "1.110.2"
+LITELLM = "1.108.7"
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = ROOT / "build" / "litellm"
 QUESTION = "What is 2 + 2? Give reasons."
