@@ -25,13 +25,15 @@ from bench.record import keep
 from bench.report import publish
 from bench.server.cases import CONTRACTS, Case, cases
 from bench.server.contenders import Contender, Setup, serving
-from bench.server.load import Load, load
+from bench.server.load import Length, Load, load
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 from tiny_model import make_tiny_model
 
 Pair = tuple[Load, Load]
 """Ours and theirs, of neighbouring rounds."""
+TINY_ENDS = (0, 2)
+"""The tiny model's end tokens: all of its samples have `max_tokens`."""
 FIRST_PROBE = 2
 """Requests for each one at a time of the load that warms both up and tells how fast they are."""
 
@@ -40,12 +42,14 @@ def main() -> None:
     asked = options()
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
-        setup = embedded() if asked.model == "embedded" else Setup(make_tiny_model(work / "tiny"), "float32", 1)
+        setup = (
+            embedded() if asked.model == "embedded" else Setup(make_tiny_model(work / "tiny"), "float32", 1, TINY_ENDS)
+        )
         with (
             serving("demur", setup.demur(8411), 8411, work / "demur.log", setup.environment) as ours,
             serving("vllm", setup.vllm(8412), 8412, work / "vllm.log", setup.environment) as theirs,
         ):
-            pairs = asyncio.run(compare(ours, theirs, asked))
+            pairs = asyncio.run(compare(ours, theirs, asked, Length(asked.tokens, setup.end_tokens)))
             memory = {one.name: one.memory_mib() for one in (ours, theirs)}
             started = {one.name: one.ready_after for one in (ours, theirs)}
     report(pairs, memory, started, setup, asked)
@@ -72,7 +76,9 @@ def embedded() -> Setup:
     return Setup(Path(prepare_embedded()), "bfloat16", 0)
 
 
-async def compare(ours: Contender, theirs: Contender, asked: argparse.Namespace) -> dict[Case, list[Pair]]:
+async def compare(
+    ours: Contender, theirs: Contender, asked: argparse.Namespace, length: Length
+) -> dict[Case, list[Pair]]:
     """Pairs of loads by case; which goes first alternates."""
     wanted = cases(tuple(asked.concurrency), tuple(asked.samples), tuple(asked.contracts))
     chosen = [case for case in wanted if asked.only in case.name]
@@ -82,24 +88,30 @@ async def compare(ours: Contender, theirs: Contender, asked: argparse.Namespace)
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=256)
     async with httpx.AsyncClient(timeout=600, limits=limits, trust_env=False) as client:
         for number, case in enumerate(chosen):
-            found[case] = await paired(client, ours, theirs, case, asked, first=1 + 10**6 * number)
+            found[case] = await paired(client, ours, theirs, case, asked, length, first=1 + 10**6 * number)
             print(f"{number + 1} of {len(chosen)}: {case.name}", file=sys.stderr, flush=True)
     return found
 
 
 async def paired(
-    client: httpx.AsyncClient, ours: Contender, theirs: Contender, case: Case, asked: argparse.Namespace, first: int
+    client: httpx.AsyncClient,
+    ours: Contender,
+    theirs: Contender,
+    case: Case,
+    asked: argparse.Namespace,
+    length: Length,
+    first: int,
 ) -> list[Pair]:
     """The rounds of one case. Raises SystemExit where the two do not generate as many tokens."""
     probe = FIRST_PROBE * case.concurrency
-    warm = [await load(client, each, case, probe, asked.tokens, first) for each in (ours, theirs)]
+    warm = [await load(client, each, case, probe, length, first) for each in (ours, theirs)]
     fastest = max(probe / each.seconds for each in warm)
     requests = max(case.concurrency, math.ceil(fastest * asked.seconds))
     pairs = list[Pair]()
     for number in range(asked.pairs):
         at = first + 10 * probe + number * requests
         order = (ours, theirs) if number % 2 else (theirs, ours)
-        done = {each.name: await load(client, each, case, requests, asked.tokens, at) for each in order}
+        done = {each.name: await load(client, each, case, requests, length, at) for each in order}
         pairs.append((done["demur"], done["vllm"]))
     check_tokens(pairs, case, asked)
     return pairs

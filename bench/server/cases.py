@@ -1,6 +1,6 @@
 """What is asked of both servers: the same prompt and sampling, in each one's own words."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, Literal
@@ -27,15 +27,15 @@ class Case:
         how = "streamed" if self.streamed else "whole"
         return f"{how}, {self.api}, {self.contract}, samples {self.samples}, {self.concurrency} at once"
 
-    def ours(self, question: str, max_tokens: int) -> tuple[str, dict[str, Any]]:
+    def ours(self, question: str, max_tokens: int, unending: Sequence[int]) -> tuple[str, dict[str, Any]]:
         """Path and body for this server."""
         body: dict[str, Any] = {"contract": self.contract, "samples": self.samples, "risk_threshold": 0.5}
-        body |= {"max_tokens": max_tokens, "temperature": 0, "stream": self.streamed}
+        body |= {"max_tokens": max_tokens, "stream": self.streamed} | self._drawn(unending)
         if self.api == "answers":
             return "/v1/answers", body | {"question": question}
         return "/v1/chat/completions", body | {"messages": [{"role": "user", "content": question}]} | self._usage
 
-    def theirs(self, question: str, max_tokens: int) -> tuple[str, dict[str, Any]]:
+    def theirs(self, question: str, max_tokens: int, unending: Sequence[int]) -> tuple[str, dict[str, Any]]:
         """Path and body for vLLM's, which gets the prompt that ours makes of the question."""
         messages = prompts.messages(question, self.contract)
         body: dict[str, Any] = {"model": "m", "messages": messages, "n": self.samples, "max_tokens": max_tokens}
@@ -44,6 +44,12 @@ class Case:
             "stream": self.streamed,
             "ignore_eos": False,
         } | self._usage
+
+    def _drawn(self, unending: Sequence[int]) -> dict[str, Any]:
+        """Greedy where it is one; vLLM refuses several that are equal. The tokens of `unending` are never drawn."""
+        if self.samples == 1:
+            return {"temperature": 0}
+        return {"temperature": 1} | ({"logit_bias": {str(token): -100 for token in unending}} if unending else {})
 
     @property
     def _usage(self) -> dict[str, Any]:

@@ -44,6 +44,8 @@ class Setup:
     folder: Path
     dtype: str
     reserved_cores: int
+    end_tokens: tuple[int, ...] = ()
+    """Those that end a sample; never drawn where all samples are to be equally long."""
 
     def demur(self, port: int) -> list[str]:
         arguments = {"max_model_len": CONTEXT, "max_num_seqs": SEQUENCES, "enforce_eager": True, "dtype": self.dtype}

@@ -37,14 +37,22 @@ class Load:
         return self.cpu_seconds / self.requests
 
 
+@dataclass(frozen=True, slots=True)
+class Length:
+    """How long samples may become, and which tokens are never drawn, so that they become that long."""
+
+    max_tokens: int
+    unending: tuple[int, ...] = ()
+
+
 async def load(
-    client: httpx.AsyncClient, contender: Contender, case: Case, requests: int, max_tokens: int, first: int
+    client: httpx.AsyncClient, contender: Contender, case: Case, requests: int, length: Length, first: int
 ) -> Load:
     """`requests` questions, numbered from `first` on, so that no round repeats another's."""
     numbers = iter(range(first, first + requests))
 
     async def worker() -> list[tuple[float, int]]:
-        return [await ask(client, contender, case, QUESTION.format(a=n, b=n % 89), max_tokens) for n in numbers]
+        return [await ask(client, contender, case, QUESTION.format(a=n, b=n % 89), length) for n in numbers]
 
     before, start = contender.cpu_seconds(), time.perf_counter()
     found = await asyncio.gather(*(worker() for _ in range(case.concurrency)))
@@ -55,11 +63,11 @@ async def load(
 
 
 async def ask(
-    client: httpx.AsyncClient, contender: Contender, case: Case, question: str, max_tokens: int
+    client: httpx.AsyncClient, contender: Contender, case: Case, question: str, length: Length
 ) -> tuple[float, int]:
     """One answer: seconds to the first event that carries data, and tokens generated."""
     described = case.ours if contender.name == "demur" else case.theirs
-    path, body = described(question, max_tokens)
+    path, body = described(question, length.max_tokens, length.unending)
     start, first, tokens = time.perf_counter(), 0.0, 0
     async with client.stream("POST", contender.base + path, json=body) as response:
         if response.status_code != 200:

@@ -120,13 +120,16 @@ class Answerer:
                     return event
         raise RuntimeError("a stream of events ends with the answer or raises")
 
-    def stream(self, active: ActiveRequest, *, answer_id: str, first_sample: int = 0) -> AsyncGenerator[Event, None]:
+    def stream(
+        self, active: ActiveRequest, *, answer_id: str, first_sample: int = 0, watched: bool = True
+    ) -> AsyncGenerator[Event, None]:
         """Events in order, `Final` last. Closing the generator stops the work in the engine.
 
         `first_sample` numbers the samples when one request asks for several answers: sample i is drawn with seed
-        + i, and the engine knows it as `answer_id-i`. Raises AnsweringError or EngineError.
+        + i, and the engine knows it as `answer_id-i`. Who waits for `Final` alone says that nothing before it is
+        `watched`: samples are then read no more often than the answer takes. Raises AnsweringError or EngineError.
         """
-        return self._events(active, answer_id, first_sample, streamed=True)
+        return self._events(active, answer_id, first_sample, streamed=watched)
 
     async def _events(
         self, active: ActiveRequest, answer_id: str, first_sample: int, *, streamed: bool

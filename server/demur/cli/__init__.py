@@ -22,7 +22,11 @@ main = typer.Typer(
 
 _ELSEWHERE = {
     "ask": ("demur.asking:ask", None, "Ask a running server, and see how sure the answer is."),
-    "metrics": ("demur.evaluation.cli:metrics", "evaluation", "Figures for rows of confidence and correctness."),
+    "metrics": (
+        "demur.evaluation.score_rows:metrics",
+        "evaluation",
+        "Figures for rows of confidence and correctness.",
+    ),
     "evaluate": ("demur.evaluation.cli:evaluate", "evaluation", "Run a data set against a server and grade it."),
     "compare": ("demur.evaluation.cli:compare", "evaluation", "Differences between two runs, with intervals."),
     "report": ("demur.evaluation.cli:report", "evaluation", "Tables and figures of runs as one page."),

@@ -75,7 +75,7 @@ class Chat:
     async def reply(self) -> ChatCompletion:
         """All choices, in order."""
         finals: dict[int, Final] = {}
-        async with aclosing(self._events(live=False)) as events:
+        async with aclosing(self._events(watched=False)) as events:
             async for index, event in events:
                 if isinstance(event, Final):
                     finals[index] = event
@@ -86,7 +86,7 @@ class Chat:
         finals: list[Final] = []
         name = self._context.answerer.manifest.name
         choices = [ChoiceStream(self._style, self._id, self._created, name, i) for i in range(self._choices)]
-        async with aclosing(self._events(live=self._style.form is not None)) as events:
+        async with aclosing(self._events(watched=self._style.form is not None)) as events:
             async for index, event in events:
                 for chunk in choices[index].take(event):
                     yield frame(chunk.model_dump_json())
@@ -100,12 +100,10 @@ class Chat:
         body = self._context.fail(self._request, error).body(self._request.state.request_id, self._request.url.path)
         return frame(ErrorReply(error=body).model_dump_json())
 
-    async def _events(self, *, live: bool) -> AsyncGenerator[tuple[int, Event], None]:
-        """Those of all choices; nothing but their ends unless `live`."""
-        answered = self._streamed if live else self._answered
+    async def _events(self, *, watched: bool) -> AsyncGenerator[tuple[int, Event], None]:
         async with (
             self._context.admitted(self._request, self._active, self._choices),
-            aclosing(together([answered(i) for i in range(self._choices)])) as events,
+            aclosing(together([self._answer(i, watched) for i in range(self._choices)])) as events,
         ):
             async for index, event in events:
                 if isinstance(event, Final):
@@ -114,13 +112,9 @@ class Chat:
                         raise abstained(event.answer)
                 yield index, event
 
-    def _streamed(self, choice: int) -> AsyncGenerator[Event, None]:
+    def _answer(self, choice: int, watched: bool) -> AsyncGenerator[Event, None]:
         first = choice * self._samples
-        return self._context.answerer.stream(self._active, answer_id=new_id("ans"), first_sample=first)
-
-    async def _answered(self, choice: int) -> AsyncGenerator[Event, None]:
-        first = choice * self._samples
-        yield await self._context.answerer.answer(self._active, answer_id=new_id("ans"), first_sample=first)
+        return self._context.answerer.stream(self._active, answer_id=new_id("ans"), first_sample=first, watched=watched)
 
 
 class Styled(Protocol):

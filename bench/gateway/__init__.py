@@ -1,0 +1,129 @@
+"""What this server adds to a host's answers, beside the LiteLLM proxy and the host asked directly.
+
+python -m bench gateway [--part loads|streams] offers requests at fixed rates (an open loop) to one process of each over
+a scripted host that answers in 100 ms with 42 pieces, whole and streamed, with 1 and 8 samples (`n` elsewhere); then it
+opens thousands of streams. Gateways take turns; added latencies are those less the host's own of the same round.
+"""
+
+import argparse
+import asyncio
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from itertools import product
+from pathlib import Path
+
+from bench.gateway import open_streams, ways
+from bench.gateway.open_loop import Round, offered
+from bench.gateway.ways import Way
+from bench.pairs import Figure, mean_of
+from bench.record import keep
+from bench.report import publish
+
+Case = tuple[float, bool, int]
+"""Requests a second, whether streamed, samples."""
+Rounds = dict[Case, dict[str, list[Round]]]
+
+
+def main() -> None:
+    asked = options()
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        work = Path(folder)
+        direct = stack.enter_context(ways.host(work))
+        if asked.part in ("all", "loads"):
+            loads(direct, work, asked)
+        if asked.part in ("all", "streams"):
+            streams(work, asked)
+
+
+def options() -> argparse.Namespace:
+    """What a run measures."""
+    parser = argparse.ArgumentParser(prog="python -m bench gateway", description="What a gateway adds.")
+    parser.add_argument("--part", choices=("all", "loads", "streams"), default="all")
+    parser.add_argument("--rates", type=float, nargs="+", default=[5, 20, 60, 120, 200, 400], help="requests a second")
+    parser.add_argument("--seconds", type=float, default=10.0, help="of each round")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--samples", type=int, nargs="+", default=[1, 8])
+    parser.add_argument("--streams", type=int, nargs="+", default=[2000, 10_000], help="open at once")
+    parser.add_argument("--without-litellm", action="store_true", help="this server and the host alone")
+    return parser.parse_args()
+
+
+def loads(direct: Way, work: Path, asked: argparse.Namespace) -> None:
+    """Every rate, whole and streamed, one gateway after the other in each round."""
+    with ExitStack() as stack:
+        gateways = [stack.enter_context(ways.demur(work))]
+        if not asked.without_litellm:
+            gateways.append(stack.enter_context(ways.litellm(work)))
+        found = asyncio.run(rounds([direct, *gateways], asked))
+    report_loads(found, asked)
+
+
+async def rounds(every: Sequence[Way], asked: argparse.Namespace) -> Rounds:
+    found: Rounds = {}
+    for rate, streamed, samples in product(asked.rates, (False, True), asked.samples):
+        by_name: dict[str, list[Round]] = {way.name: [] for way in every}
+        for number in range(asked.rounds + 1):
+            for way in every if number % 2 else every[::-1]:
+                seconds = asked.seconds if number else 1.0  # the first one warms up
+                done = await offered(way, rate, seconds, streamed=streamed, samples=samples)
+                if number:
+                    by_name[way.name].append(done)
+        found[rate, streamed, samples] = by_name
+        print(f"{_named((rate, streamed, samples))}", file=sys.stderr, flush=True)
+    return found
+
+
+def _named(case: Case) -> str:
+    rate, streamed, samples = case
+    return f"{rate:g}/s, {'streamed' if streamed else 'whole'}, samples {samples}"
+
+
+def figures(name: str, mine: Sequence[Round], direct: Sequence[Round]) -> dict[str, Figure]:
+    pairs = list(zip(mine, direct, strict=True))
+    return {
+        f"{name}: added p50": mean_of([1e3 * (a.p50 - b.p50) for a, b in pairs], "ms"),
+        f"{name}: added p99": mean_of([1e3 * (a.p99 - b.p99) for a, b in pairs], "ms"),
+        f"{name}: CPU a request": mean_of([one.cpu_ms for one in mine], "ms"),
+        f"{name}: memory": mean_of([one.memory_mib for one in mine], "MiB"),
+        f"{name}: failures": mean_of([one.failures / one.requests for one in mine], "share"),
+    }
+
+
+def report_loads(found: Rounds, asked: argparse.Namespace) -> None:
+    measured, rows = dict[str, Figure](), list[list[str]]()
+    for case, by_name in found.items():
+        for name in (name for name in by_name if name != "direct"):
+            each = figures(name, by_name[name], by_name["direct"])
+            measured |= {f"{_named(case)}: {what}": figure for what, figure in each.items()}
+            rows.append([_named(case), name, *(figure.text() for figure in each.values())])
+    columns = ["case", "gateway", "added p50, ms", "added p99, ms", "CPU a request, ms", "memory, MiB", "failed"]
+    publish("gateway", f"gateways over one host, LiteLLM {ways.LITELLM}", columns, rows, vars(asked))
+    keep("gateway", measured, {**vars(asked), "litellm": ways.LITELLM})
+
+
+def streams(work: Path, asked: argparse.Namespace) -> None:
+    """A fresh server for each number of streams, so that none profits from what another left."""
+    measured, rows = dict[str, Figure](), list[list[str]]()
+    for wanted in asked.streams:
+        count = open_streams.most_streams(wanted)
+        with ways.demur(work, upstreams=-(-count // 1000)) as way:
+            asyncio.run(open_streams.held(way, min(50, count)))  # what the first requests load is not theirs
+            done = asyncio.run(open_streams.held(way, count))
+        named = {
+            "memory each, kB": done.kilobytes,
+            "first event p50, s": done.first_p50,
+            "first event p99, s": done.first_p99,
+            "closed after, s": done.freed_seconds,
+            "kept each, kB": done.kept_kilobytes,
+        }
+        measured |= {f"{wanted} streams: {name}": mean_of([value], "") for name, value in named.items()}
+        rows.append([str(count), *(f"{value:.3g}" for value in named.values())])
+        columns = ["streams", *named]
+        publish("gateway-streams", "open streams over one host", columns, rows, vars(asked))
+    keep("gateway, open streams", measured, vars(asked))
+
+
+if __name__ == "__main__":
+    main()
