@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import TypeVar
 
-from demur.engine.base import Chunk, Sampling
+from demur.engine.base import Chunk, FinishReason, Sampling
 
 T = TypeVar("T")
 
@@ -42,10 +42,11 @@ def merge(chunks: Sequence[Chunk]) -> Chunk:
     """What neighbouring chunks say together."""
     if len(chunks) == 1:
         return chunks[0]
+    finish_reasons: list[FinishReason | None] = [chunk.finish_reason for chunk in chunks]
     return Chunk(
         text="".join(chunk.text for chunk in chunks),
         token_ids=tuple(token for chunk in chunks for token in chunk.token_ids),
-        finish_reason=_last([chunk.finish_reason for chunk in chunks]),
+        finish_reason=_last(finish_reasons),
         prompt_tokens=_last([chunk.prompt_tokens for chunk in chunks]),
         completion_tokens=_last([chunk.completion_tokens for chunk in chunks]),
         logprobs=tuple(told for chunk in chunks for told in chunk.logprobs),
