@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from bench.report import RESULTS, publish
+from bench.report import publish
 
 from demur.calibration.fit import Graded, fit
 from demur.core.calibration.maps import Map, trimmed
 from demur.core.metrics import METRICS, Difference, Estimate, Rows, compare, number, summarise
 from demur.evaluation.grades_file import read_graded
 
-KEPT = RESULTS / "any_model"
+KEPT = Path(__file__).parent / "rows" / "any_model"
 SIGNALS = ("verbalized", "answer_logprob", "p_true", "agreement")
 SHOWN = ("auc", "smece", "snr_gain", "brier")
 FOLDS = 2
