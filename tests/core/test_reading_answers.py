@@ -48,6 +48,9 @@ from demur.core.reader import read
         ("Time needed: $\\boxed{42}$", "42"),
         ("the first is \\boxed{4} and the second \\boxed{2}", "the first is \\boxed{4} and the second \\boxed{2}"),
         ("it is not \\boxed{42}", "it is not \\boxed{42}"),
+        ("\\boxed{\\text{Nile River}}", "Nile River"),
+        ("\\text{Nile} \\text{River}", "\\text{Nile} \\text{River}"),
+        ("5 \\text{ m}", "5 \\text{ m}"),
         ("London and \\boxed{Rome}", "London and \\boxed{Rome}"),
         ("2 + \\boxed{40}", "2 + \\boxed{40}"),
         ("2x = \\boxed{42}", "2x = \\boxed{42}"),
@@ -153,3 +156,28 @@ def test_longer_words_are_no_labels(text: str) -> None:
 )
 def test_html_around_an_answer_goes_and_html_in_it_stays(line: str, answer: str) -> None:
     assert read(f"{line}\nConfidence: 0.9", "response").answer == answer
+
+
+@pytest.mark.parametrize(
+    ("written", "answer", "confidence"),
+    [
+        (
+            "\\[\\boxed{\\text{Answer: 42 pens}}\\]\n\\[\\boxed{\\text{Confidence: high}}\\]\nConfidence: 0.9",
+            "42 pens",
+            0.9,
+        ),
+        ("It costs \\(\\boxed{54}\\).\nThus, the confidence is \\(\\boxed{1}\\).\nConfidence: 0.8", "54", 0.8),
+        ("\\boxed{7}\nMy certainty that this holds is $\\boxed{0.4}$.\nConfidence: 0.4", "7", 0.4),
+        ("\\boxed{sieben}\nDie Zuversicht ist \\boxed{0.7}\nConfidence: 0.7", "sieben", 0.7),
+        ("\\boxed{Final answer: Rome}\nConfidence: 0.7", "Rome", 0.7),
+        ("The probability is \\boxed{1/3}\nConfidence: 0.7", "1/3", 0.7),
+        ("The 95% confidence interval is \\boxed{(2, 4)}\nConfidence: 0.7", "(2, 4)", 0.7),
+        ("With full confidence the total is \\boxed{5}\nConfidence: 0.7", "5", 0.7),
+        ("\\boxed{Confidence: 0.7}", None, 0.7),
+        ("Final answer and confidence:\n\\boxed{28}\nConfidence: 0.7", "28", 0.7),
+        ("Answer and confidence: \\boxed{28}, 0.7\nConfidence: 0.7", "28", 0.7),
+    ],
+)
+def test_a_box_that_holds_a_confidence_is_no_answer(written, answer, confidence):
+    found = read(written, "response")
+    assert (found.answer, found.confidence) == (answer, confidence)

@@ -5,6 +5,8 @@ from collections import deque
 from itertools import islice
 from typing import NamedTuple
 
+from demur.core.parsing.box_labels import says_how_sure, without_label
+
 BOXED = re.compile(r"\\(?:boxed|fbox)\s{0,4}(?=\{)")
 _BOXED_BARE = re.compile(
     r"\\(?:boxed|fbox)\s{0,4}(-?[0-9](?:[0-9.,]{0,30}[0-9])?(?![\w{])|[A-Z](?=[\s$.]*$))", re.MULTILINE
@@ -47,7 +49,7 @@ def last_boxed(text: str) -> str | None:
     name: str | None = None
     for match in reversed(deque(BOXED.finditer(text), maxlen=_MOST_PARTS)):
         box = _box(text, match)
-        if box is None:
+        if box is None or _holds_a_confidence(text, box):
             continue
         own = _name_before(text, box.start)
         if later is not None and not _is_list(text, box, later, own, name):
@@ -99,7 +101,13 @@ def ends_in_open_box(value: str) -> bool:
 
 def _box(text: str, match: re.Match[str]) -> _Box | None:
     end = _closing(text, match.end())
-    return None if end is None else _Box(match.start(), end + 1, text[match.end() + 1 : end].strip())
+    if end is None:
+        return None
+    return _Box(match.start(), end + 1, without_label(text[match.end() + 1 : end].strip()))
+
+
+def _holds_a_confidence(text: str, box: _Box) -> bool:
+    return says_how_sure(text[max(0, box.start - 120) : box.start], box.inside)
 
 
 def _is_list(text: str, one: _Box, next_one: _Box, name: str | None, next_name: str | None) -> bool:

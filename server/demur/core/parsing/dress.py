@@ -39,6 +39,12 @@ _ABBREVIATED = re.compile(
 )
 
 
+_OPENED = re.compile(r"[\s$]{0,4}(?:\\[(\[])?\s{0,4}\\(?:boxed|fbox)\s{0,4}\{")
+"""A box that was cut off before it held anything."""
+_IN_TEXT = re.compile(r"\\(?:text(?:bf|it|rm)?|math(?:rm|bf))\s?\{([^{}\\$]*)\}")
+"""Plain words as TeX is told to set them, around all of an answer."""
+
+
 def tidy(answer: str | None, mode: ParseMode, label: str = "") -> str | None:
     """The answer without formatting around it. None if nothing is left.
 
@@ -63,7 +69,7 @@ def tidy(answer: str | None, mode: ParseMode, label: str = "") -> str | None:
         if plain == bare:
             break
         bare = plain
-    return bare or None
+    return None if _OPENED.fullmatch(bare) else bare or None
 
 
 def in_code(bare: str) -> str | None:
@@ -117,6 +123,8 @@ def _unwrapped(bare: str) -> str:
         return (display[1] if display[1] is not None else display[2]).strip()
     if (boxed := without_boxes(bare)) is not None:
         return boxed
+    if (words := _IN_TEXT.fullmatch(bare)) is not None:
+        return words[1].strip() or bare
     if (plain := _without_markup(bare)) != bare:
         return plain
     if len(bare) > 2 and _QUOTES.get(bare[0]) == bare[-1] and not {bare[0], bare[-1]} & set(bare[1:-1]):
