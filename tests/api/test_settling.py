@@ -190,7 +190,7 @@ def test_a_host_that_is_asked_says_so() -> None:
     assert last.answer.settled.by == "asked"
     written = engine.drawn[1].written
     assert written is not None
-    assert "exactly these two lines" in written.request
+    assert "finish with two lines" in written.request
     assert re.fullmatch(written.request_form or "", "Answer: 42\nConfidence: 0.8")
 
 

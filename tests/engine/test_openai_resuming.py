@@ -126,7 +126,7 @@ def test_any_other_host_is_asked_in_a_further_turn(address: str, host: Host, mod
     question, said, request = host.bodies[-1]["messages"]
     assert question == host.bodies[0]["messages"][0]
     assert said == {"role": "assistant", "content": "It makes 42."}
-    assert "exactly these two lines" in request["content"]
+    assert "finish with two lines" in request["content"]
     assert "continue_final_message" not in host.bodies[-1]
     assert "structured_outputs" not in host.bodies[-1]
 
