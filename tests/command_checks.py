@@ -118,7 +118,9 @@ def _check_make(arguments: list[str]) -> None:
 
 
 def _check_bench(arguments: list[str]) -> None:
-    names = {path.stem for path in (ROOT / "bench").glob("*.py")} | {"soak"}
+    names = {path.stem for path in (ROOT / "bench").glob("*.py")} | {
+        path.parent.name for path in (ROOT / "bench").glob("*/__init__.py")
+    }
     if arguments and arguments[0] not in names:
         raise NoSuchCommand(f"no benchmark {arguments[0]}")
     if arguments[:1] == ["soak"]:
