@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from demur.core.equivalence import answer_key, same_answer
 from demur.grading import Grader, GraderError, TookTooLong
 from demur.grading.grader import LIMIT
+from demur.grading.process import Process
 
 DATA = Path(__file__).parents[1] / "data" / "equivalence"
 TAME_BUT_ENDLESS = [r"99^{999}^{999}x", r"x^{999!}", r"\lfloor 99^{999x} \rfloor", "^".join("x" * 40)]
@@ -265,3 +266,8 @@ def test_closing_does_not_wait_for_a_worker_that_hangs() -> None:
             asked.result(timeout=5)
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+def test_a_machine_that_is_too_busy_is_not_called_a_missing_package():
+    with pytest.raises(GraderError, match="had 0 seconds: is the machine very busy"):
+        Process().wait_until_ready(seconds=0.0)

@@ -10,6 +10,8 @@ from typing import Any
 START_SECONDS = 60.0
 REPLY_SECONDS = 10.0
 """Far beyond any limit the worker enforces itself: only a worker that is stopped or gone takes that long."""
+ENDING_SECONDS = 1.0
+"""For a worker that cannot start to be gone."""
 
 
 class GraderError(RuntimeError):
@@ -24,13 +26,21 @@ class Process:
         self._killed = False
         self._popen = _spawn()
 
-    def wait_until_ready(self) -> tuple[str, ...]:
-        """The names of libraries that it goes without. Raises GraderError when it never will be ready."""
-        ready = self._read(START_SECONDS)
+    def wait_until_ready(self, seconds: float = START_SECONDS) -> tuple[str, ...]:
+        """The names of libraries that it goes without. Raises GraderError when it is not ready in time."""
+        ready = self._read(seconds)
         if ready is None:
+            why = self._why_not_ready(seconds)
             self.close()
-            raise GraderError("the grading process did not start; it needs math-verify: pip install 'demur[server]'")
+            raise GraderError(f"the grading process did not start; {why}")
         return tuple(ready["missing"])
+
+    def _why_not_ready(self, seconds: float) -> str:
+        try:
+            self._popen.wait(ENDING_SECONDS)
+        except subprocess.TimeoutExpired:
+            return f"it had {seconds:g} seconds: is the machine very busy?"
+        return "it needs math-verify: pip install 'demur[server]'"
 
     def restart(self) -> None:
         """Another process in the place of one that is gone. Raises GraderError."""
