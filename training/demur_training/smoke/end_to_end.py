@@ -182,8 +182,9 @@ def follow(arguments: Sequence[str], log: Path, *, kill_at: str | None = None) -
 
 @contextmanager
 def serving(model: Path, log: Path, python: str = sys.executable) -> Iterator[str]:
-    """`demur serve` with a tiny model on a free port; the address once it answers."""
-    options = ["--port", "0", "--force-contract", "never", "--", "--max-model-len", "384"]
+    """`demur serve` with a tiny model on a free port, asked as it was trained; the address once it answers."""
+    asked = ["--prompt-wording", "trained", "--force-contract", "never"]  # the base is no model that its manifest names
+    options = ["--port", "0", *asked, "--", "--max-model-len", "384"]
     arguments = [python, "-m", "demur", "serve", "--model", str(model), *options]
     with log.open("ab") as errors, _started(arguments, errors) as process:
         address = next((found[1] for line in process.stdout or () if (found := ADDRESS.search(line.decode()))), None)
