@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 HERE = Path(__file__).parent / "ecosystem"
@@ -39,9 +40,17 @@ class Programs:
             "DEMUR_MODEL": self.model,
             **_QUIET,
         }
-        done = subprocess.run(
-            command, capture_output=True, text=True, env=told, timeout=SECONDS, check=False, stdin=subprocess.DEVNULL
-        )
+        with TemporaryDirectory() as cache:
+            told["DSPY_CACHEDIR"] = cache
+            done = subprocess.run(
+                command,
+                capture_output=True,
+                text=True,
+                env=told,
+                timeout=SECONDS,
+                check=False,
+                stdin=subprocess.DEVNULL,
+            )
         assert done.returncode == 0, done.stderr[-3000:]
         lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('["')]
         return {name: seen for name, *seen in lines}
@@ -59,6 +68,5 @@ _QUIET = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
     "OPENAI_AGENTS_DISABLE_TRACING": "1",
     "LANGSMITH_TRACING": "false",
-    "DSPY_CACHEDIR": "/tmp/demur-dspy-cache",
     "HF_HUB_OFFLINE": "1",
 }
