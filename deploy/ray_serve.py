@@ -15,6 +15,7 @@ from ray import serve
 from ray.serve import Application
 from ray.serve.config import AutoscalingContext
 
+from demur.api.admission import Admission
 from demur.engine.base import EngineRestarting
 from demur.observability.logs import configure_logging
 from demur.serving.app_loading import open_app
@@ -61,8 +62,8 @@ class Replica:
 
     def record_autoscaling_stats(self) -> dict[str, float]:
         """What `BySamples` looks at: samples that run or wait here."""
-        door = self._app.state.context.admission
-        return {"samples": float(door.inside.samples + door.waiting.samples)}
+        admission: Admission = self._app.state.context.admission
+        return {"samples": float(admission.running.samples + admission.queued.samples)}
 
     async def __del__(self) -> None:
         if hasattr(self, "_open"):

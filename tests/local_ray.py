@@ -27,6 +27,13 @@ PATIENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
 }
 """A busy machine takes longer to start what Ray gives five seconds."""
+STATUS = """
+import sys, ray
+from ray import serve
+ray.init(sys.argv[1], log_to_driver=False, logging_level="ERROR")
+states = [d.replica_states for a in serve.status().applications.values() for d in a.deployments.values()]
+print(sum(state.get("RUNNING", 0) for state in states))
+"""
 
 
 @dataclass(frozen=True)
@@ -34,7 +41,9 @@ class Cluster:
     """A Ray cluster of one node with two replicas of the application on it."""
 
     ray: psutil.Process
+    address: str
     url: str
+    deploy: Path
 
     def replicas(self) -> list[psutil.Process]:
         return [child for child in self.ray.children(recursive=True) if "ServeReplica" in _title(child)]
@@ -46,7 +55,15 @@ class Cluster:
             return False
 
     def is_whole(self) -> bool:
-        return len(self.replicas()) == 2 and self.is_ready()
+        """Both replicas take requests: `/ready` says so of one, and a process may be there long before its model is."""
+        return len(self.replicas()) == 2 and self.is_ready() and self._running() == 2
+
+    def _running(self) -> int:
+        """How many replicas Ray Serve calls running. It is asked by another process, since this one is no part of it."""
+        asked = subprocess.run(
+            [sys.executable, "-c", STATUS, self.address], stdout=subprocess.PIPE, check=True, env=_environ(self.deploy)
+        )
+        return int(asked.stdout)
 
 
 def _title(process: psutil.Process) -> str:
@@ -68,9 +85,9 @@ def local_cluster(deploy: Path, arguments: dict[str, Any]) -> Iterator[Cluster]:
     start += ["--num-cpus=2", "--object-store-memory=80000000", "--min-worker-port=0", "--max-worker-port=0"]
     try:
         with _process(start, deploy, folder / "ray.log", "Ray runtime started") as ray:
-            found = Cluster(ray, f"http://127.0.0.1:{http}")
             address = re.search(r"--address='([^']+)'", (folder / "ray.log").read_text())
             assert address
+            found = Cluster(ray, address[1], f"http://127.0.0.1:{http}", deploy)
             serve = [TOOLS / "serve", "run", f"--app-dir={deploy}", f"--address={address[1]}", config]
             with _process(serve, deploy, folder / "serve.log"):
                 assert until(found.is_whole), (folder / "serve.log").read_text()[-3000:]
@@ -91,7 +108,7 @@ def _small(deploy: Path, port: int, arguments: dict[str, Any]) -> dict[str, Any]
 @contextmanager
 def _process(command: list[object], deploy: Path, log: Path, announces: str = "") -> Iterator[psutil.Process]:
     """Runs until the context ends, with all that it started."""
-    environ = os.environ | PATIENT | {"PYTHONPATH": _path(deploy), "RAY_AUTH_MODE": "disabled"}
+    environ = _environ(deploy)
     with log.open("wb") as output:
         running = subprocess.Popen(list(map(str, command)), stdout=output, stderr=output, env=environ)
     process = psutil.Process(running.pid)
@@ -112,8 +129,9 @@ def _process(command: list[object], deploy: Path, log: Path, announces: str = ""
             child.kill()
 
 
-def _path(deploy: Path) -> str:
-    return os.pathsep.join(filter(None, [str(deploy), os.environ.get("PYTHONPATH")]))
+def _environ(deploy: Path) -> dict[str, str]:
+    path = os.pathsep.join(filter(None, [str(deploy), os.environ.get("PYTHONPATH")]))
+    return os.environ | PATIENT | {"RAY_AUTH_MODE": "disabled", "PYTHONPATH": path}
 
 
 def until(condition: Callable[[], bool]) -> bool:

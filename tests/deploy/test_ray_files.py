@@ -1,5 +1,6 @@
 """The Ray Serve configuration names what is there; KubeRay gets the same; replicas follow the samples in flight."""
 
+import asyncio
 import importlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,8 @@ import kubernetes_validate
 import pytest
 import yaml
 
+from demur.answering.deadline import Deadline
+from demur.api.admission import Cost
 from demur.settings import Settings
 
 RAYS_OWN = pytest.mark.filterwarnings(r"ignore::DeprecationWarning:ray(\..*)?")
@@ -102,3 +105,18 @@ def test_replicas_follow_the_samples_in_flight(module: ModuleType, samples, repl
     by_replica = {f"replica {i}": float(count) for i, count in enumerate(samples)}
     context = SimpleNamespace(aggregated_metrics={"samples": by_replica} if samples else {})
     assert module.BySamples(samples_per_replica=64)(context)[0] == replicas
+
+
+@RAYS_OWN
+def test_the_autoscaler_is_told_the_samples_that_run_and_wait(module: ModuleType) -> None:
+    server = module.Replica.func_or_class.__mro__[1]  # under Ray's wrapper, which needs a cluster
+    replica: Any = SimpleNamespace()
+
+    async def told() -> list[dict[str, float]]:
+        await server.__init__(replica, {"engine": "scripted", "allow_anonymous": True}, {})
+        async with replica._open:
+            admission, seen = replica._app.state.context.admission, [server.record_autoscaling_stats(replica)]
+            async with admission.admitted("one", Cost(3, 10), Deadline(5)):
+                return [*seen, server.record_autoscaling_stats(replica)]
+
+    assert asyncio.run(told()) == [{"samples": 0.0}, {"samples": 3.0}]
