@@ -6,16 +6,18 @@ Nor what needs a disk to itself, and PostgreSQL: python -m bench feedback [--ans
 Nor what asks a running server: python -m bench examples [--url URL], structured [--url URL --bare URL]
 Nor what takes half an hour and has options: python -m bench guarantee [--part worst --sets 200]
 Nor what installs LiteLLM beside it: python -m bench gateway [--seconds 20]
+Nor what starts servers again and again: python -m bench start [--rounds 4]
 What moved since the baseline: python -m bench compare
 One that is named alone gets the arguments behind it: python -m bench grouping FILE
 """
 
 import importlib
 import runpy
+import signal
 import sys
 from pathlib import Path
 
-APART = {"examples", "structured", "guarantee", "feedback", "compare", "gateway"}
+APART = {"examples", "structured", "guarantee", "feedback", "compare", "gateway", "start"}
 """They take long, and have arguments of their own."""
 PARTS = {"__main__", "report", "pairs", "record", "populations", "replay"}
 """What benchmarks are made of, and what runs in another way."""
@@ -30,6 +32,7 @@ NAMES = sorted(
 
 
 def main() -> None:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the servers that a benchmark started end with it
     if sys.argv[1:2] in (["soak"], ["replay"]):
         runpy.run_module(f"bench.{sys.argv.pop(1)}", run_name="__main__")
         return

@@ -34,17 +34,15 @@ Pair = tuple[Load, Load]
 """Ours and theirs, of neighbouring rounds."""
 TINY_ENDS = (0, 2)
 """The tiny model's end tokens: all of its samples have `max_tokens`."""
-FIRST_PROBE = 2
-"""Requests for each one at a time of the load that warms both up and tells how fast they are."""
+PROBE = 2
+"""Requests for each one at a time, of the load that warms both up and of the one that tells how fast they are then."""
 
 
 def main() -> None:
     asked = options()
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
-        setup = (
-            embedded() if asked.model == "embedded" else Setup(make_tiny_model(work / "tiny"), "float32", 1, TINY_ENDS)
-        )
+        setup = setup_of(asked.model, work)
         with (
             serving("demur", setup.demur(8411), 8411, work / "demur.log", setup.environment) as ours,
             serving("vllm", setup.vllm(8412), 8412, work / "vllm.log", setup.environment) as theirs,
@@ -69,8 +67,10 @@ def options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def embedded() -> Setup:
-    """The model that ships, on all cores."""
+def setup_of(model: str, work: Path) -> Setup:
+    """The model that ships, on all cores, or one made in `work` that leaves a core to the API process."""
+    if model == "tiny":
+        return Setup(make_tiny_model(work / "tiny"), "float32", 1, TINY_ENDS)
     from demur.serving.engines.vllm import prepare_embedded
 
     return Setup(Path(prepare_embedded()), "bfloat16", 0)
@@ -103,13 +103,14 @@ async def paired(
     first: int,
 ) -> list[Pair]:
     """The rounds of one case. Raises SystemExit where the two do not generate as many tokens."""
-    probe = FIRST_PROBE * case.concurrency
-    warm = [await load(client, each, case, probe, length, first) for each in (ours, theirs)]
-    fastest = max(probe / each.seconds for each in warm)
+    probe = PROBE * case.concurrency
+    for at in (first, first + probe):
+        done = [await load(client, each, case, probe, length, at) for each in (ours, theirs)]
+    fastest = max(probe / each.seconds for each in done)
     requests = max(case.concurrency, math.ceil(fastest * asked.seconds))
     pairs = list[Pair]()
     for number in range(asked.pairs):
-        at = first + 10 * probe + number * requests
+        at = first + PROBE * probe + number * requests
         order = (ours, theirs) if number % 2 else (theirs, ours)
         done = {each.name: await load(client, each, case, requests, length, at) for each in order}
         pairs.append((done["demur"], done["vllm"]))

@@ -39,11 +39,8 @@ class Case:
         """Path and body for vLLM's, which gets the prompt that ours makes of the question."""
         messages = prompts.messages(question, self.contract)
         body: dict[str, Any] = {"model": "m", "messages": messages, "n": self.samples, "max_tokens": max_tokens}
-        return "/v1/chat/completions", body | {
-            "temperature": 0,
-            "stream": self.streamed,
-            "ignore_eos": False,
-        } | self._usage
+        body |= {"stream": self.streamed} | self._drawn(unending)
+        return "/v1/chat/completions", body | self._usage
 
     def _drawn(self, unending: Sequence[int]) -> dict[str, Any]:
         """Greedy where it is one; vLLM refuses several that are equal. The tokens of `unending` are never drawn."""
