@@ -93,7 +93,7 @@ def test_equals_are_told_apart_by_no_rounding() -> None:
 
 
 @pytest.mark.training
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 @pytest.mark.filterwarnings("ignore:.* engine is not available:UserWarning")
 def test_verls_trainer_trains_on_them(tiny_model: Path, tmp_path: Path) -> None:
     """Through a real transfer queue: verl computes GRPO's advantages, and ours are what is there afterwards."""
