@@ -73,7 +73,10 @@ def write_data(
     out: Annotated[Path, typer.Option(help="Folder for train.parquet, val.parquet and report.json.")],
     val: Annotated[str | None, typer.Option(help="Questions to validate with; else some are held out.")] = None,
     val_size: Annotated[int, typer.Option(help="How many are held out.")] = 200,
-    against: Annotated[list[str] | None, typer.Option(help="An evaluation set no question may overlap with.")] = None,
+    against: Annotated[
+        list[str] | None,
+        typer.Option(help="An evaluation set to keep apart: math500, a hub id, a file."),
+    ] = None,
     ngram: Annotated[int, typer.Option(help="So many words in a row in common are an overlap.")] = 13,
     domain: Annotated[str, typer.Option(help="maths or general: the first words of the prompt.")] = "maths",
     limit: Annotated[int | None, typer.Option(help="Keep at most so many questions.")] = None,
@@ -84,7 +87,7 @@ def write_data(
 
     from demur_training import recipes
     from demur_training.data import preparation
-    from demur_training.data.rows import read_rows
+    from demur_training.data.rows import read_evaluation, read_rows
 
     contract = recipes.settings_of(recipe)["contract"]
     settings = preparation.DataSettings(contract, preparation.known_domain(domain), val_size, limit, seed, ngram)
@@ -95,7 +98,7 @@ def write_data(
         out,
         validation=read_rows(val) if val else None,
         validation_source=Path(val).stem if val else None,
-        evaluation=[row for name in against or [] for row in read_rows(name)],
+        evaluation=[row for name in against or [] for row in read_evaluation(name)],
     )
     typer.echo(preparation.describe(report))
     if not against:
@@ -107,7 +110,9 @@ def export(
     checkpoint: Annotated[Path, typer.Argument(help="A global_step_N folder, or a run's folder: its newest.")],
     out: Annotated[Path, typer.Argument(help="Where the model goes.")],
     adapter: Annotated[int | None, typer.Option(help="Write a low-rank adapter of this rank instead.")] = None,
-    best: Annotated[bool, typer.Option("--best", help="Of a run, take the highest validation reward.")] = False,
+    best: Annotated[
+        str | None, typer.Option(help="Of a run, the best validated: by reward (highest) or by smece (lowest).")
+    ] = None,
     name: Annotated[str | None, typer.Option(help="What the served model is called; else the folder's name.")] = None,
 ) -> None:
     """Turn a checkpoint into a model folder that `demur serve --model` loads."""

@@ -21,24 +21,37 @@ SHARED = ("verl", "paper")
 SMOKE = "-smoke"
 """How the name of a scale ends that trains a tiny model."""
 
+ACTOR = "actor_rollout_ref.actor"
 UNREAD: Mapping[str, str | None] = {
-    "actor_rollout_ref.actor.grad_clip": "actor_rollout_ref.actor.optim.clip_grad",
-    "actor_rollout_ref.actor.use_torch_compile": "actor_rollout_ref.actor.fsdp_config.use_torch_compile",
+    f"{ACTOR}.grad_clip": f"{ACTOR}.optim.clip_grad",
+    f"{ACTOR}.use_torch_compile": f"{ACTOR}.fsdp_config.use_torch_compile",
+    f"{ACTOR}.ppo_infer_max_token_len_per_gpu": "actor_rollout_ref.rollout.log_prob_max_token_len_per_gpu",
     "critic.grad_clip": "critic.optim.clip_grad",
     "critic.ppo_max_token_len_per_gpu": "critic.ppo_infer_max_token_len_per_gpu",
     "critic.forward_max_token_len_per_gpu": "critic.ppo_infer_max_token_len_per_gpu",
     "critic.ulysses_sequence_parallel_size": "critic.fsdp.ulysses_sequence_parallel_size",
     "critic.forward_micro_batch_size": None,
     "critic.forward_micro_batch_size_per_gpu": None,
-    "actor_rollout_ref.actor.freeze_vision_tower": None,
+    "actor_rollout_ref.nccl_timeout": None,
+    f"{ACTOR}.calculate_sum_pi_squared": None,
+    f"{ACTOR}.freeze_vision_tower": None,
+    f"{ACTOR}.use_prefix_grouper": None,
     "actor_rollout_ref.rollout.over_sample_rate": None,
     "actor_rollout_ref.rollout.multi_stage_wake_up": None,
-    "algorithm.use_pf_ppo": None,
+    "actor_rollout_ref.rollout.multi_turn.num_repeat_rollouts": None,
     "data.return_raw_input_ids": None,
     "trainer.balance_batch": None,
     "trainer.esi_redundant_time": None,
+    "trainer.ray_wait_register_center_timeout": None,
 }
 """Keys that verl 0.9.1 takes and that nothing in a synchronous run reads, and the key that is read in its place."""
+
+BROKEN: Mapping[str, str] = {
+    "algorithm.use_pf_ppo": "draws a step's outputs anew and gives their advantages to those that were there before",
+    "actor_rollout_ref.model.lora.rank": "is taken for LoRA by its trainer and not by its FSDP engine: set"
+    " actor_rollout_ref.model.lora_rank instead",
+}
+"""Keys that verl 0.9.1 reads, and what it then does wrong in a synchronous run."""
 
 
 def folder() -> Path:
@@ -141,6 +154,8 @@ def _override(config: DictConfig, override: str) -> None:
     if key in UNREAD:
         instead = f": set {UNREAD[key]} instead" if UNREAD[key] else ", and has nothing in its place"
         raise RecipeError(f"verl takes {key} and does not read it{instead}")
+    if key in BROKEN:
+        raise RecipeError(f"verl breaks a run with {key}: it {BROKEN[key]}")
     if not adds and not _exists(config, key):
         hint = _nearest(key, [name for name, _ in flatten(config)])
         raise RecipeError(f"no such key: {key}{hint} (+{key}=… adds a key that verl's files do not list)")

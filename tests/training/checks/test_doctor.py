@@ -1,4 +1,6 @@
 import dataclasses
+import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -63,7 +65,7 @@ def test_gpus_are_counted_against_the_scale() -> None:
     assert [f.verdict for f in doctor.hardware(config, [Device("H100", 80)] * 8)] == ["ok"]
     lacking = list(doctor.hardware(config, [Device("H100", 80)] * 2))
     assert lacking[0].verdict == "missing"
-    assert "2 here (H100 (80 GiB)); the scale wants 8 on each of 1 nodes" in lacking[0].what
+    assert "2 here (H100 (80 GiB)); the scale wants 8 on each of 1 nodes: take another --scale" in lacking[0].what
 
 
 def test_a_cpu_machine_is_examined_for_the_smoke_scale(tiny_model: Path, tmp_path: Path) -> None:
@@ -80,12 +82,43 @@ def test_a_model_that_is_not_there_is_what_is_missing(tmp_path: Path) -> None:
     assert "no such model folder" in findings[-1].what
 
 
+def test_a_disk_that_is_too_small_comes_with_the_fix(tmp_path: Path) -> None:
+    config = recipes.compose("ppo", "4x8", [f"trainer.default_local_dir={tmp_path}"])
+    huge = dataclasses.replace(SHAPE, layers=36_000)
+    finding = doctor.disk(config, huge)
+    assert (finding.verdict, "another --out" in finding.what) == ("missing", True)
+
+
+def test_all_of_the_machine_is_examined_whatever_becomes_of_the_model(tmp_path: Path) -> None:
+    overrides = [f"actor_rollout_ref.model.path={tmp_path / 'nowhere'}"]
+    said = [finding.what for finding in doctor.examine(recipes.compose("ppo", "1x8", overrides))]
+    for check in ("verl 0.9.1", "flash-attn", "GPUs:", "torch is a build without CUDA", "shared memory:", "nowhere"):
+        assert any(check in what for what in said), check
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{}", "cannot read the configuration of .*: Unrecognized model"),
+        ("{oops", "config.json.* is not a valid JSON file"),
+        ('{"model_type": "mamba"}', "has no num_attention_heads in its configuration"),
+    ],
+)
+def test_a_model_that_cannot_be_read_is_one_line(content: str, message: str, tiny_model: Path, tmp_path: Path) -> None:
+    broken = Path(shutil.copytree(tiny_model, tmp_path / "broken"))
+    (broken / "config.json").write_text(content)
+    last = doctor.examine(recipes.compose("ppo", "cpu-smoke", [f"actor_rollout_ref.model.path={broken}"]))[-1]
+    assert last.verdict == "missing"
+    assert re.search(message, last.what), last.what
+    assert "\n" not in last.what
+
+
 def test_checkpoints_of_the_papers_model_take_this_much_disk(tmp_path: Path) -> None:
     assert resource_estimate.checkpoint_gib(SHAPE, critic=True) == pytest.approx(2 * 4.02e9 * 12 / 2**30, rel=0.01)
     here = f"trainer.default_local_dir={tmp_path}"
-    assert "4 checkpoints take 359.6 GiB" in doctor.disk(recipes.compose("ppo", "4x8", [here]), SHAPE).what
+    assert "5 checkpoints take 449.5 GiB" in doctor.disk(recipes.compose("ppo", "4x8", [here]), SHAPE).what
     many = recipes.compose("confidence-ce", "4x8", [here, "trainer.max_actor_ckpt_to_keep=8"])
-    assert "10 checkpoints take 449.5 GiB" in doctor.disk(many, SHAPE).what
+    assert "11 checkpoints take 494.5 GiB" in doctor.disk(many, SHAPE).what
 
 
 def test_the_page_of_arithmetic_says_what_the_code_computes() -> None:
@@ -154,6 +187,7 @@ def test_host_memory_that_is_not_there_is_what_is_missing() -> None:
     assert doctor.host(config, SHAPE, 256.0).verdict == "ok"
     short = doctor.host(config, SHAPE, 64.0)
     assert (short.verdict, "120 GiB" in short.what) == ("missing", True)
+    assert "trainer.n_gpus_per_node" in short.what
     assert 0 < machine.host_memory_gib() < 2**20
 
 

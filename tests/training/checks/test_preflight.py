@@ -9,7 +9,7 @@ from omegaconf import DictConfig
 from demur_training import recipes
 from demur_training.checks import preflight
 from demur_training.data.preparation import DataSettings, write
-from demur_training.errors import DataError, ModelError, RecipeError, TrainingError
+from demur_training.errors import DataError, EnvironmentProblem, ModelError, RecipeError, TrainingError
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +70,28 @@ def test_a_run_that_can_start_has_nothing_to_say(tiny_model: Path, data: Path) -
         (["trainer.v1.trainer_mode=colocate_async"], RecipeError, "trainer_mode=colocate_async is not implemented"),
         (["trainer.v1.trainer_mode=separate_async"], RecipeError, "trainer_mode=separate_async is not implemented"),
         (["trainer.max_critic_ckpt_to_keep=5"], RecipeError, "max_critic_ckpt_to_keep=5 differs from"),
+        (["demur.advantages=two"], RecipeError, "demur.advantages=two: there are one, decoupled"),
+        (["demur.advantages=decoupled"], RecipeError, "decoupled is for algorithm.adv_estimator=grpo"),
+        (
+            ["demur.advantages=decoupled", "algorithm.adv_estimator=grpo", "demur.loop=exact"],
+            RecipeError,
+            "decoupled is for demur.loop=verl",
+        ),
+        (
+            [
+                "demur.advantages=decoupled",
+                "algorithm.adv_estimator=grpo",
+                "reward.custom_reward_function.reward_kwargs.rule=binary",
+            ],
+            RecipeError,
+            "decoupled needs a confidence that is scored",
+        ),
+        (
+            ["actor_rollout_ref.model.override_config.attn_implementation=flash_attention_2"],
+            EnvironmentProblem,
+            "flash-attn is not installed",
+        ),
+        (["trainer.logger=[console,mlflow]"], EnvironmentProblem, "mlflow is not installed: .*pip install mlflow"),
         (["reward.custom_reward_function.reward_kwargs.rule=briar"], RecipeError, "no such reward rule: briar"),
         (["reward.custom_reward_function.reward_kwargs.contract=claims"], DataError, "follows the contract response"),
     ],
@@ -109,6 +131,10 @@ def test_a_loop_for_one_device_is_not_given_more(machine: list[str], tiny_model:
     with pytest.raises(RecipeError, match="confidence-exact trains on one device"):
         preflight.check(compose(tiny_model, data, *machine, recipe="confidence-exact"))
     assert preflight.check(compose(tiny_model, data, recipe="confidence-exact")) == []
+
+
+def test_trackers_that_are_installed_are_taken(tiny_model: Path, data: Path) -> None:
+    assert preflight.check(compose(tiny_model, data, "trainer.logger=[console,tensorboard,wandb,file]")) == []
 
 
 def test_a_base_model_without_a_chat_template_is_refused(tiny_model: Path, data: Path, tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from demur_training.data.rows import read_file, read_rows
+from demur.evaluation import datasets
+from demur_training.data.rows import read_evaluation, read_file, read_rows
 from demur_training.errors import DataError
 
 ROWS = [{"question": "a?", "answer": "1"}, {"question": "b, c?", "answer": "é"}]
@@ -61,3 +62,21 @@ def test_text_in_an_older_encoding_is_read(tmp_path: Path) -> None:
 def test_an_unknown_data_set_is_refused_with_the_known_ones() -> None:
     with pytest.raises(DataError, match=r"no such data set: dapo; .*dapo-math-17k"):
         read_rows("dapo")
+
+
+def test_evaluation_sets_are_those_that_are_reported_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the names of `demur evaluate`, and of a hub id the split that is evaluated, not the one that is trained on."""
+    rows = tmp_path / "test.jsonl"
+    rows.write_text(json.dumps({"problem": "a?", "question": "a?", "answer": "1"}))
+    asked: list[datasets.Hub] = []
+    monkeypatch.setattr(datasets, "fetch", lambda hub: asked.append(hub) or [rows])
+    for name in ("math500", "gsm8k", "some/set"):
+        assert [row["question"] for row in read_evaluation(name)] == ["a?"]
+    assert [(hub.repo, hub.split) for hub in asked] == [
+        ("HuggingFaceH4/MATH-500", "test"),
+        ("openai/gsm8k", "test"),
+        ("some/set", "test"),
+    ]
+    assert [row["problem"] for row in read_evaluation(str(rows))] == ["a?"]
+    with pytest.raises(DataError, match=r"none of the datasets known by name .*math500"):
+        read_evaluation("math501")

@@ -169,9 +169,13 @@ def test_a_critic_is_described_as_what_it_is() -> None:
 def test_the_best_of_a_run_is_exported_when_asked_for(run: Path, tmp_path: Path) -> None:
     shutil.copytree(run / "global_step_8", run / "global_step_12")
     with pytest.raises(CheckpointError, match=r"no checkpoint in .* was validated"):
-        export(run, tmp_path / "out", best=True)
+        export(run, tmp_path / "out", best="reward")
+    with pytest.raises(CheckpointError, match="--best accuracy: checkpoints are compared by reward or smece"):
+        export(run, tmp_path / "out", best="accuracy")
     log = RunLog(run / "metrics.jsonl")
-    log.append(8, {retention.REWARD.format(source="sums"): 0.5})
-    log.append(12, {retention.REWARD.format(source="sums"): 0.4})
-    assert export(run, tmp_path / "best", best=True).manifest.training["step"] == 8
+    for step, reward, smece in ((8, 0.5, 0.2), (12, 0.4, 0.1)):
+        figures = {retention.REWARD: reward, retention.SMECE: smece}
+        log.append(step, {name.format(source="sums"): value for name, value in figures.items()})
+    assert export(run, tmp_path / "best", best="reward").manifest.training["step"] == 8
+    assert export(run, tmp_path / "calibrated", best="smece").manifest.training["step"] == 12
     assert export(run, tmp_path / "newest").manifest.training["step"] == 12

@@ -9,7 +9,8 @@ import pytest
 from demur_training import recipes
 from demur_training.errors import DataError
 from demur_training.run import report, validation_outputs
-from demur_training.run.training_metrics import RunLog
+from demur_training.run.training_metrics import RunLog, read_log
+from verl_checkpoint import write_checkpoint
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -43,6 +44,22 @@ def test_the_page_shows_curves_reliability_and_outputs_and_runs_nothing(tmp_path
     assert "&lt;script&gt;" in text
     assert not re.search(r"(src|href)=\"(?!data:)", text)
     assert "20 steps." in text
+
+
+def test_the_page_says_when_an_alarm_rang(tmp_path: Path) -> None:
+    run = write_run(tmp_path)
+    assert "printed a warning" not in report.page(run, read_log(run / "metrics.jsonl"))
+    for step, alarms in ((21, 1.0), (22, 0.0), (23, 2.0)):
+        RunLog(run / "metrics.jsonl").append(step, {"calibration/alarms": alarms})
+    assert "printed a warning at step 21, 23." in report.page(run, read_log(run / "metrics.jsonl"))
+
+
+def test_the_page_names_the_best_checkpoints(tmp_path: Path) -> None:
+    run = write_run(tmp_path)
+    assert "No checkpoint that is kept was validated" in report.page(run, read_log(run / "metrics.jsonl"))
+    write_checkpoint(run, 20)
+    said = report.page(run, read_log(run / "metrics.jsonl"))
+    assert "highest validation reward is that of step 20, the one with the lowest smECE that of step 20." in said
 
 
 def test_what_is_worth_reading_comes_first(tmp_path: Path) -> None:

@@ -46,6 +46,17 @@ def test_validation_sets_count_alike_and_ties_go_to_the_earlier(tmp_path: Path) 
     assert retention.best(tmp_path) == 2
 
 
+def test_the_best_by_calibration_stays_beside_the_best_by_reward(tmp_path: Path) -> None:
+    smece = {10: 0.3, 20: 0.05, 30: 0.2, 40: 0.1, 50: 0.1}
+    log(tmp_path, {10: 0.9, 20: 0.1, 30: 0.2, 40: 0.3, 50: 0.4})
+    for step, value in smece.items():
+        RunLog(tmp_path / "metrics.jsonl").append(step, {retention.SMECE.format(source="sums"): value})
+        write_checkpoint(tmp_path, step)
+    assert (retention.best(tmp_path), retention.best(tmp_path, "smece")) == (10, 20)
+    assert retention.prune(tmp_path, 1) == [30, 40]
+    assert checkpoints.steps(tmp_path) == [10, 20, 50]
+
+
 def test_half_written_checkpoints_never_count_as_kept(tmp_path: Path) -> None:
     log(tmp_path, {5: 1.0})
     for step in (5, 10, 20, 30, 40):

@@ -1,8 +1,10 @@
 """What verl's engines and optimisers receive from a recipe: configuration objects, built by verl's own code."""
 
+import ast
 import importlib.util
 import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +64,10 @@ def test_an_optimiser_gets_the_papers_settings(
 
 
 READ = {
+    "actor_rollout_ref.rollout.log_prob_max_token_len_per_gpu": (
+        "40000",
+        lambda got: got["actor"].engine.infer_max_token_len_per_gpu,
+    ),
     "actor_rollout_ref.actor.optim.clip_grad": ("0.5", lambda got: got["actor"].optim.clip_grad),
     "actor_rollout_ref.actor.fsdp_config.use_torch_compile": (
         "false",
@@ -90,7 +96,7 @@ def test_a_key_that_reaches_no_engine_names_the_one_that_does(key: str, tiny_mod
     value = {"use_torch_compile": False}.get(key.rpartition(".")[2], 7)
     config = compose(tiny_model)
     before = received(config)
-    OmegaConf.update(config, key, value)
+    OmegaConf.update(config, key, value, force_add=True)
     assert received(config) == before
     for prefix in ("", "+"):
         with pytest.raises(RecipeError, match=f"{key} and does not read it: set {recipes.UNREAD[key]}"):
@@ -101,14 +107,17 @@ def test_a_key_that_reaches_no_engine_names_the_one_that_does(key: str, tiny_mod
 def test_a_key_that_nothing_reads_is_a_key_of_verls_that_its_code_does_not_mention(key: str) -> None:
     known = {name for name, _ in recipes.flatten(recipes.verl_defaults())}
     assert key in known
-    mentioned = [path for path in code_of_a_run() if re.search(rf"\b{key.rpartition('.')[2]}\b", path.read_text())]
-    assert not mentioned
+    leaf = key.rpartition(".")[2]
+    reads = re.compile(rf"""\.{leaf}\b(?!=)|(?:get|pop|select)\([^()]*["'][\w.]*\b{leaf}["']|\[["']{leaf}["']\]""")
+    assert not [name for name, code in code_of_a_run().items() if reads.search(code)]
     with pytest.raises(RecipeError, match=f"{key} and does not read it, and has nothing in its place"):
         recipes.compose("ppo", "1x8", [f"{key}=1"])
 
 
-def code_of_a_run() -> list[Path]:
-    """verl's modules, without those that only declare settings and without other trainers than the synchronous one."""
+@cache
+def code_of_a_run() -> dict[str, str]:
+    """verl's modules, without those that only declare settings and without other trainers than the synchronous one; of
+    the old trainer's module the functions that the synchronous one takes from it."""
     [root] = importlib.util.find_spec("verl").submodule_search_locations  # type: ignore[union-attr]
     others = (
         "trainer/config/",
@@ -116,7 +125,40 @@ def code_of_a_run() -> list[Path]:
         "experimental/fully_async",
         "experimental/separation",
         "experimental/one_step",
+        "trainer/main_ppo_v0",
+        "trainer/sft_trainer",
     )
-    trainers = ("trainer/ppo/ray_trainer.py", "trainer/sft_trainer")
-    names = {path: path.relative_to(root).as_posix() for path in Path(root).rglob("*.py")}
-    return [path for path, name in names.items() if not name.startswith((*others, *trainers))]
+    names = {path.relative_to(root).as_posix(): path.read_text() for path in Path(root).rglob("*.py")}
+    code = {name: text for name, text in names.items() if not name.startswith(others)}
+    code["trainer/ppo/ray_trainer.py"] = "\n".join(borrowed(code["trainer/ppo/ray_trainer.py"], code))
+    return code
+
+
+def borrowed(source: str, code: dict[str, str]) -> list[str]:
+    """Of the module of the old trainer, the functions that modules of the synchronous one import."""
+    taken = {
+        alias.name
+        for name, text in code.items()
+        if name.startswith("trainer/ppo/v1/")
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.ImportFrom) and node.module == "verl.trainer.ppo.ray_trainer"
+        for alias in node.names
+    }
+    found = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef) and node.name in taken]
+    assert {node.name for node in found} == taken
+    return [ast.unparse(node) for node in found]
+
+
+def test_what_verl_reads_and_gets_wrong_is_refused_with_what_it_does() -> None:
+    """`compute_advantage` draws rows of a batch anew, and the trainer writes its results back under the old keys."""
+    taken = code_of_a_run()["trainer/ppo/ray_trainer.py"]
+    assert "use_pf_ppo" in taken
+    assert "compute_pf_ppo_reweight_data" in taken
+    engine = code_of_a_run()["workers/engine/fsdp/transformer_impl.py"]
+    assert "lora_rank" in engine
+    assert '.lora.get("rank"' not in engine
+    assert '.get("lora", {}).get("rank"' in code_of_a_run()["trainer/ppo/v1/trainer_base.py"]
+    for key in recipes.BROKEN:
+        assert key in {name for name, _ in recipes.flatten(recipes.verl_defaults())}
+        with pytest.raises(RecipeError, match=f"verl breaks a run with {key}"):
+            recipes.compose("ppo", "1x8", [f"{key}=1"])

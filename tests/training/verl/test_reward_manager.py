@@ -148,3 +148,15 @@ def test_explicit_risk_reads_the_threshold_of_the_row(score: Score) -> None:
 
 def test_padding_after_the_end_is_no_part_of_the_output(score: Score) -> None:
     assert score(GOOD, padding=30) == score(GOOD)
+
+
+def test_a_decoupled_recipe_is_told_where_the_confidence_begins(score: Score, tokenizer: Any) -> None:
+    ids = filler(tokenizer, 30)
+    figures = score(ids, recipe="confidence-decoupled")["reward_extra_info"]
+    before = tokenizer.decode(ids[: figures["confidence_start"]])
+    assert before.endswith("Answer: 0.5\nConfidence:")
+    assert score("no form", recipe="confidence-decoupled")["reward_extra_info"]["confidence_start"] is None
+    assert (
+        score(filler(tokenizer, LIMIT), None, "confidence-decoupled")["reward_extra_info"]["confidence_start"] is None
+    )
+    assert "confidence_start" not in score(ids)["reward_extra_info"]

@@ -1,5 +1,6 @@
 """What vLLM's worker takes of the weights that verl sends."""
 
+import importlib
 import importlib.metadata
 from types import SimpleNamespace
 
@@ -7,6 +8,7 @@ import pytest
 import torch
 from torch import nn
 
+from demur_training import recipes
 from demur_training.verl.cpu import platform
 
 
@@ -50,3 +52,10 @@ def test_a_tied_weight_is_left_out_under_its_second_name(tied, taken, extension)
 def test_a_name_is_second_only_to_the_same_weight(extension):
     assert extension.second_names(Tied(True)) == {"head.weight"}
     assert extension.second_names(Tied(False)) == set()
+
+
+@pytest.mark.parametrize("scale", recipes.scales())
+def test_every_scale_generates_with_it(scale, extension):
+    named = recipes.compose("ppo", scale).actor_rollout_ref.rollout.engine_kwargs.vllm.worker_extension_cls
+    module, _, name = named.rpartition(".")
+    assert issubclass(getattr(importlib.import_module(module), name), extension.RolloutWorkerExtension)

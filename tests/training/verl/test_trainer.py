@@ -91,4 +91,5 @@ def test_a_run_ends_where_the_papers_does_unless_the_user_says_otherwise(
     trainer._init_tokenizer()
     trainer._init_dataloader()
     assert (len(trainer.train_dataset), trainer.steps_per_epoch, trainer.total_training_steps) == (117, 7, steps)
+    assert trainer.train_dataset.filter_overlong_prompts
     assert trainer.train_dataset.truncation == "error"  # a prompt is never cut: it is left out, or ends the run

@@ -19,8 +19,12 @@ INSTEAD = (
 def implementations(config: DictConfig) -> Iterator[str]:
     """The implementation of each model that is trained."""
     critic = [config.critic.model] if config.algorithm.adv_estimator == "gae" else []
-    for model in (config.actor_rollout_ref.model, *critic):
-        yield model.get("override_config", {}).get("attn_implementation") or FLASH
+    return map(_implementation, (config.actor_rollout_ref.model, *critic))
+
+
+def critic_is_flash(config: DictConfig) -> bool:
+    """Whether the critic, if there is one, is loaded with what verl loads critics with."""
+    return _implementation(config.critic.model) == FLASH
 
 
 def wants_flash(config: DictConfig) -> bool:
@@ -39,3 +43,7 @@ def require(config: DictConfig) -> None:
             "flash-attn is not installed: `scripts/setup training-gpu` builds it; to train more slowly without it:"
             f" {INSTEAD}"
         )
+
+
+def _implementation(model: DictConfig) -> str:
+    return model.get("override_config", {}).get("attn_implementation") or FLASH

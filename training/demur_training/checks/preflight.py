@@ -1,21 +1,25 @@
 """Everything that can be known to be wrong before a run starts: seconds now instead of an hour later."""
 
 from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
 from demur_training import recipes
 from demur_training.base_model import load_tokenizer
 from demur_training.checks import attention
 from demur_training.data.rows import read_file
-from demur_training.errors import DataError, ModelError, RecipeError
+from demur_training.errors import DataError, EnvironmentProblem, ModelError, RecipeError
 from demur_training.rewards import check_settings
 from demur_training.run import checkpoints
 from demur_training.versions import installed, require_tested_verl
 
 MEASURED_PROMPTS = 2000
+ADVANTAGES = ("one", "decoupled")
+TRACKERS = ("tensorboard", "wandb", "mlflow", "swanlab", "trackio", "clearml")
+"""verl's loggers that import a package of their own name."""
 
 
 def check(config: DictConfig) -> list[str]:
@@ -34,6 +38,8 @@ def check(config: DictConfig) -> list[str]:
             if key == "train_files":
                 _check_batch(rows, name, config)
     _check_loop(config)
+    _check_advantages(config)
+    _check_loggers(config)
     _check_context(config)
     _check_retention(config)
     recipes.validate(config)
@@ -108,6 +114,31 @@ def _check_loop(config: DictConfig) -> None:
     mode = config.trainer.v1.trainer_mode
     if config.demur.loop == "verl" and mode != "sync":
         raise RecipeError(f"trainer.v1.trainer_mode={mode} is not implemented: our trainer is verl's `sync` one")
+
+
+def _check_advantages(config: DictConfig) -> None:
+    kind = config.demur.advantages
+    if kind not in ADVANTAGES:
+        raise RecipeError(f"demur.advantages={kind}: there are {', '.join(ADVANTAGES)}")
+    if kind != "decoupled":
+        return
+    settings = recipes.reward_settings(config)
+    wanted = {"demur.loop": "verl", "algorithm.adv_estimator": "grpo"}
+    for key, value in wanted.items():
+        if OmegaConf.select(config, key) != value:
+            raise RecipeError(f"demur.advantages=decoupled is for {key}={value}")
+    if settings["contract"] != "response" or settings["rule"] not in ("brier", "cross_entropy"):
+        raise RecipeError(
+            "demur.advantages=decoupled needs a confidence that is scored: reward_kwargs.contract=response with"
+            " rule=brier or rule=cross_entropy"
+        )
+
+
+def _check_loggers(config: DictConfig) -> None:
+    """verl imports a tracker when the models are loaded already."""
+    for name in _listed(config.trainer.logger):
+        if name in TRACKERS and find_spec(name) is None:
+            raise EnvironmentProblem(f"trainer.logger: {name} is not installed: .venv/bin/uv pip install {name}")
 
 
 def _check_context(config: DictConfig) -> None:

@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from demur.evaluation.datasets import load
+from demur.evaluation.errors import DatasetError
 from demur.records import SUFFIXES, RecordsError, fields_of, has_known_suffix, read_records
 from demur_training.errors import DataError
 
@@ -28,6 +30,21 @@ def read_rows(name: str) -> Iterator[Row]:
     if name not in HUB and "/" not in name:
         raise DataError(f"no such data set: {name}; give a file ({', '.join(SUFFIXES)}), a hub id, or {', '.join(HUB)}")
     return _from_hub(*HUB.get(name, (name, None)))
+
+
+def read_evaluation(name: str) -> Iterator[Row]:
+    """Rows of a set that a model will be reported on: a local file, a name that `demur evaluate` knows (math500,
+    aime2024, ...) or any hub id, of which the test split is taken.
+
+    Raises DataError when there is nothing to read.
+    """
+    if has_known_suffix(name):
+        return read_file(Path(name))
+    try:
+        found = load(name)
+    except DatasetError as error:
+        raise DataError(str(error)) from error
+    return ({"question": question.text, "answer": list(question.gold)} for question in found.questions)
 
 
 def read_file(path: Path) -> Iterator[Row]:

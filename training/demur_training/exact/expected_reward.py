@@ -5,6 +5,10 @@ over every ending from 0.00 to 1.00, end token included, and that expectation is
 model gives to no such ending counts as a violation, so the same expression holds up the format. The words before the
 confidence are sampled as ever, and get the policy gradient of that expected score, with the other samples of the
 question as baseline. Together they are the gradient of the expected reward with the noise of the confidence taken out.
+
+ConfTuner's tokenised Brier score (arXiv:2508.18847) is the case of one token a confidence, Brier's rule and answers
+given beforehand. Here a confidence may be any sequence of tokens, scored by any rule, and the answer is sampled and
+learns too.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,8 +18,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from demur_training.confidence_label import LABEL
+
 CONFIDENCES = tuple(f"{i / 100:.2f}" for i in range(101))
-LABEL = "Confidence:"
 
 
 @dataclass(slots=True)

@@ -96,9 +96,11 @@ class Loop:
         figures |= {f"calibration/{name}": value for name, value in summary.items()}
         if due(step, trainer.test_freq, self.total):
             figures |= self._validate(step)
+        warnings = self._alarms.check(summary)
+        figures["calibration/alarms"] = float(len(warnings))
         self._log.append(step, figures)
         tqdm.write(one_line(step, self.total, figures))
-        for warning in self._alarms.check(summary):
+        for warning in warnings:
             tqdm.write(f"WARNING: {warning}")
         if due(step, trainer.save_freq, self.total):
             self._save(step)

@@ -11,7 +11,7 @@ from demur.core.scoring import overlong_penalty
 from demur.grading import Grader
 from demur_training import recipes
 from demur_training.base_model import end_tokens
-from demur_training.exact import expected_reward
+from demur_training.confidence_label import label_end
 from demur_training.rewards import Reward, compute_score
 
 GENERATED_AT_ONCE = 64
@@ -90,14 +90,3 @@ class Sampler:
         penalty = overlong_penalty(len(response), limit, overlong.len, overlong.penalty_factor)
         label = label_end(response, self._tokenizer) if reward["confidence"] is not None else None
         return ScoredSample(prompt, response, reward, reward["score"] + penalty, label)
-
-
-def label_end(response: list[int], tokenizer: Any) -> int | None:
-    """How many tokens of a response it takes to reach the last confidence label; None where no token ends there."""
-    whole = tokenizer.decode(response, skip_special_tokens=True)
-    wanted = whole.rfind(expected_reward.LABEL) + len(expected_reward.LABEL)
-    for count in range(len(response), 0, -1):
-        length = len(tokenizer.decode(response[:count], skip_special_tokens=True))
-        if length <= wanted:
-            return count if length == wanted else None
-    return None

@@ -33,14 +33,14 @@ class Exported:
 
 
 def export(
-    checkpoint: Path, out: Path, *, rank: int | None = None, name: str | None = None, best: bool = False
+    checkpoint: Path, out: Path, *, rank: int | None = None, name: str | None = None, best: str | None = None
 ) -> Exported:
-    """Export `checkpoint` (a global_step_N folder, or a run's folder: its newest, or with `best` its best) into `out`.
+    """Export `checkpoint` (a global_step_N folder, or a run's folder: its newest, or its best by `best`) into `out`.
 
     With `rank` the actor becomes a low-rank adapter to the base model. Raises CheckpointError for a checkpoint that
     is missing or half written.
     """
-    folder = resolve_best(checkpoint) if best else resolve(checkpoint)
+    folder = resolve_best(checkpoint, best) if best else resolve(checkpoint)
     config = _configuration(folder.parent)
     rule = recipes.reward_settings(config)["rule"]
     remarks = [_export_actor(folder, config, out, rank)]
@@ -67,9 +67,11 @@ def resolve(path: Path) -> Path:
     return path
 
 
-def resolve_best(run: Path) -> Path:
-    """The checkpoint of a run with the highest validation reward. Raises CheckpointError."""
-    step = retention.best(run)
+def resolve_best(run: Path, figure: str) -> Path:
+    """The checkpoint of a run with the best figure of its validation, `reward` or `smece`. Raises CheckpointError."""
+    if figure not in retention.FIGURES:
+        raise CheckpointError(f"--best {figure}: checkpoints are compared by {' or '.join(retention.FIGURES)}")
+    step = retention.best(run, figure)
     if step is None:
         raise CheckpointError(f"no checkpoint in {run} was validated: export the newest without --best")
     return run / f"global_step_{step}"

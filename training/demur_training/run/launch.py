@@ -6,7 +6,8 @@ from pathlib import Path
 
 from omegaconf import DictConfig, OmegaConf
 
-from demur_training.checks import preflight
+from demur_training.checks import attention, preflight
+from demur_training.verl import value_model
 from demur_training.verl.cpu import platform
 
 CONFIG = "config.yaml"
@@ -26,10 +27,26 @@ def run(config: DictConfig) -> None:
 
 
 def environment(config: DictConfig) -> dict[str, str]:
-    """Environment variables of the driver, inherited by everything Ray and vLLM start."""
+    """Environment variables of the driver and of everything Ray and vLLM start."""
     quiet = {"VERL_LOGGING_LEVEL": "WARN", "TQ_LOGGING_LEVEL": "ERROR", "VLLM_LOGGING_LEVEL": "ERROR"}
-    shared = {**quiet, "HYDRA_FULL_ERROR": "1", "TOKENIZERS_PARALLELISM": "false"}
-    return shared | (platform.environment() if config.trainer.device == "cpu" else {})
+    shared = {**quiet, **_trackers(config), "HYDRA_FULL_ERROR": "1", "TOKENIZERS_PARALLELISM": "false"}
+    if config.trainer.device == "cpu":
+        return shared | platform.environment()
+    return shared | ({} if attention.critic_is_flash(config) else {"VERL_USE_EXTERNAL_MODULES": value_model.PLUGIN})
+
+
+def pass_environment(config: DictConfig) -> None:
+    """Hand `environment` to Ray by its configuration too: the nodes of a cluster that is already up inherit nothing."""
+    settings = {key: os.environ.get(key, value) for key, value in environment(config).items()}
+    for key, value in settings.items():
+        OmegaConf.update(config, f"ray_kwargs.ray_init.runtime_env.env_vars.{key}", value, force_add=True)
+
+
+def _trackers(config: DictConfig) -> dict[str, str]:
+    """Where trackers write: into the run's folder, where verl would have them write beside whatever started Ray."""
+    folder = Path(config.trainer.default_local_dir).absolute()
+    database = f"sqlite:///{folder / 'mlflow.db'}"
+    return {"TENSORBOARD_DIR": str(folder / "tensorboard"), "WANDB_DIR": str(folder), "MLFLOW_TRACKING_URI": database}
 
 
 def _prepare_process(config: DictConfig) -> None:
@@ -45,6 +62,7 @@ def _verl(config: DictConfig) -> None:
 
     from demur_training.verl.task_runner import TaskRunner
 
+    pass_environment(config)
     try:
         run_ppo(config, task_runner_class=TaskRunner)
     finally:

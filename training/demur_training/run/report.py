@@ -34,6 +34,8 @@ CURVES: Mapping[str, Mapping[str, str]] = {
     "Seconds": {"timing_s/step": "a step", "timing_s/gen": "generation"},
 }
 """Title of a figure, and what it draws: the name in the log, the name in the picture."""
+ALARMS = "calibration/alarms"
+"""How many alarms rang at a step."""
 VALIDATION = ("accuracy", "auc", "smece", "brier", "snr_gain")
 
 
@@ -63,7 +65,8 @@ def page(run: Path, log: Sequence[Mapping[str, float]]) -> str:
         .render(
             name=run.name,
             steps=int(log[-1]["step"]),
-            best=retention.best(run),
+            best={figure: retention.best(run, figure) for figure in retention.FIGURES},
+            warned=[int(row["step"]) for row in log if row.get(ALARMS)],
             settings=_settings(run),
             curves=[*_curves(log), *_validation_curves(log)],
             reliability=[picture for step in _ends(validated) if (picture := _reliability(run, step))],

@@ -1,4 +1,4 @@
-"""Which checkpoints of a run stay on disk: the newest, and the one whose validation reward was highest.
+"""Which checkpoints of a run stay on disk: the newest, and the best by each figure of the validation.
 
 verl's own rotation knows only what the present process saved, so that every resume would leave two checkpoints behind
 for good, and it removes the best like any other. Our loops turn it off and call `prune` after each save.
@@ -14,6 +14,11 @@ from demur_training.run.training_metrics import read_log
 
 REWARD = "val-core/{source}/reward/mean@1"
 """The mean validation reward of one data set, as verl names it."""
+SMECE = "val-calibration/{source}/smece"
+"""The smooth calibration error of one data set (arXiv:2309.12236), as our trainers name it."""
+
+FIGURES: Mapping[str, tuple[str, int]] = {"reward": (REWARD, 1), "smece": (SMECE, -1)}
+"""The name of a figure in the log, and 1 where high is good, -1 where low is."""
 
 
 def prune(run: Path, keep: int | None) -> list[int]:
@@ -24,25 +29,26 @@ def prune(run: Path, keep: int | None) -> list[int]:
     whole = [step for step in checkpoints.steps(run) if checkpoints.problem(_folder(run, step)) is None]
     if not keep or not whole:
         return []
-    kept = {*whole[-keep:], best(run)}
+    kept = {*whole[-keep:], *(best(run, figure) for figure in FIGURES)}
     surplus = [step for step in checkpoints.steps(run) if step not in kept and step < whole[-1]]
     for step in surplus:
         shutil.rmtree(_folder(run, step))
     return surplus
 
 
-def best(run: Path) -> int | None:
-    """The step of the whole checkpoint with the highest validation reward, the earliest of equals; None where no
-    checkpoint was validated."""
-    logged = ((int(row["step"]), _reward(row)) for row in read_log(run / "metrics.jsonl"))
-    rewards = {step: reward for step, reward in logged if reward is not None}
+def best(run: Path, figure: str = "reward") -> int | None:
+    """The step of the whole checkpoint with the best of one of FIGURES, the earliest of equals; None where none was
+    validated. The best smECE alone may be that of a model that states the same to everything."""
+    name, sign = FIGURES[figure]
+    logged = ((int(row["step"]), _mean(row, name)) for row in read_log(run / "metrics.jsonl"))
+    values = {step: sign * value for step, value in logged if value is not None}
     whole = [step for step in checkpoints.steps(run) if checkpoints.problem(_folder(run, step)) is None]
-    return max((step for step in whole if step in rewards), key=lambda step: rewards[step], default=None)
+    return max((step for step in whole if step in values), key=lambda step: values[step], default=None)
 
 
-def _reward(row: Mapping[str, float]) -> float | None:
+def _mean(row: Mapping[str, float], name: str) -> float | None:
     """The mean over the validation sets; each counts alike."""
-    before, after = REWARD.split("{source}")
+    before, after = name.split("{source}")
     found = [value for key, value in row.items() if key.startswith(before) and key.endswith(after)]
     return fmean(found) if found else None
 

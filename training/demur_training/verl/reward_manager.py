@@ -13,6 +13,7 @@ from verl.experimental.reward_loop.reward_manager.base import RewardManagerBase
 from demur.core.scoring import overlong_penalty
 from demur.grading import Grader
 from demur_training.base_model import end_tokens
+from demur_training.confidence_label import label_end
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,7 @@ class CalibrationRewardManager(RewardManagerBase):
         self._lengths = Lengths(
             config.data.max_response_length, overlong.len, overlong.penalty_factor, rollout.max_model_len
         )
+        self._decoupled = config.demur.advantages == "decoupled"
         self._end_tokens = end_tokens(config.actor_rollout_ref.model.path, tokenizer)
         self._grader = Grader().start()
 
@@ -66,6 +68,9 @@ class CalibrationRewardManager(RewardManagerBase):
         reward = await self._grader.run(self._score, item, ids[:-1] if ended else ids, truncated)
         penalty = self._lengths.penalty(length)
         figures = {**reward, "overlong_penalty": penalty, "response_tokens": float(length)}
+        if self._decoupled:
+            stated = reward["confidence"] is not None
+            figures["confidence_start"] = label_end(ids, self._tokenizer) if stated else None
         return {"reward_score": reward["score"] + penalty, "reward_extra_info": figures}
 
     def close(self) -> None:

@@ -4,11 +4,14 @@ from pathlib import Path
 from typing import Any
 
 import transfer_queue as tq
+from tensordict import TensorDict
 from verl.trainer.ppo.v1.trainer_sync import PPOTrainerSync
+from verl.workers.utils.padding import response_to_nested
 
 from demur_training.run import retention
 from demur_training.run.alarms import Alarms
 from demur_training.run.training_metrics import RunLog, one_line, summarise
+from demur_training.verl import decoupled
 
 
 class CalibrationTrainer(PPOTrainerSync):
@@ -40,9 +43,23 @@ class CalibrationTrainer(PPOTrainerSync):
         super()._save_checkpoint()
         retention.prune(Path(self.config.trainer.default_local_dir), self._keep)
 
+    def _compute_advantage(self, batch: Any, metrics: dict[str, Any]) -> Any:
+        batch = super()._compute_advantage(batch, metrics)
+        return self._decouple(batch) if self.config.demur.advantages == "decoupled" else batch
+
+    def _decouple(self, batch: Any) -> Any:
+        """Put advantages of the answer's and the confidence's own in the place of GRPO's."""
+        data = tq.kv_batch_get(keys=batch.keys, partition_id=batch.partition_id, select_fields=["response_mask"])
+        mask = data["response_mask"]
+        by_deviation = self.config.algorithm.norm_adv_by_std_in_grpo
+        found = decoupled.advantages(_outputs(batch), mask.to_padded_tensor(0), by_deviation=by_deviation)
+        fields = dict.fromkeys(("advantages", "returns"), response_to_nested(found, mask))
+        fields = TensorDict(fields, batch_size=len(batch))
+        return tq.kv_batch_put(keys=batch.keys, partition_id=batch.partition_id, fields=fields)
+
     def _compute_metrics(self, batch: Any, metrics: dict[str, Any], *args: Any, **kwargs: Any) -> None:
         super()._compute_metrics(batch, metrics, *args, **kwargs)
-        summary = summarise(_outputs(batch))
+        summary = summarise([output for output in _outputs(batch) if output is not None])
         metrics.update({f"calibration/{name}": value for name, value in summary.items()})
         warnings = self._alarms.check(summary)
         metrics["calibration/alarms"] = float(len(warnings))
@@ -73,14 +90,13 @@ class CalibrationTrainer(PPOTrainerSync):
         return metrics
 
 
-def _outputs(batch: Any) -> list[dict[str, Any]]:
-    """What the reward manager said of each output of a training batch, padding left out."""
+def _outputs(batch: Any) -> list[dict[str, Any] | None]:
+    """What the reward manager said of each output of a training batch; None for padding."""
     data = tq.kv_batch_get(keys=batch.keys, partition_id=batch.partition_id, select_fields=["extra_fields"])
     rows = zip(batch.keys, data.pop("extra_fields").tolist(), batch.tags, strict=True)
     return [
-        {**extra["reward_extra_info"], "question": _question(key)}
+        None if tag.get("is_padding", False) else {**extra["reward_extra_info"], "question": _question(key)}
         for key, extra, tag in rows
-        if not tag.get("is_padding", False)
     ]
 
 

@@ -7,6 +7,7 @@ verl imports `cpu_plugin` in every process it starts when `environment()` is set
 import importlib.metadata
 from typing import Any
 
+from demur_training.verl import value_model
 from demur_training.versions import installed, require_tested_verl
 
 PLUGIN = "demur_training.verl.cpu.plugin"
@@ -37,7 +38,7 @@ def load() -> None:
 
     _leave_trl_alone()
     _use_plain_gloo()
-    _use_sdpa_in_the_critic()
+    value_model.install()
 
 
 def _name_vllm() -> None:
@@ -75,21 +76,3 @@ def _use_plain_gloo() -> None:
         return original(timeout_second, backend or "cpu:gloo")
 
     distributed.initialize_global_process_group_ray = initialize
-
-
-def _use_sdpa_in_the_critic() -> None:
-    """verl 0.9.1 loads value models with flash attention whatever the configuration says; a CPU has none."""
-    import verl.utils.model as model
-
-    def load_valuehead_model(local_path: str, torch_dtype: Any, model_config: Any, trust_remote_code: bool) -> Any:
-        from transformers import AutoModelForTokenClassification
-
-        return AutoModelForTokenClassification.from_pretrained(
-            local_path,
-            dtype=torch_dtype,
-            config=model_config,
-            attn_implementation="sdpa",
-            trust_remote_code=trust_remote_code,
-        )
-
-    model.load_valuehead_model = load_valuehead_model
