@@ -16,8 +16,8 @@ pytestmark = pytest.mark.operations
 
 KEPT = ("*.py", "*.html", "*.js", "*.css", "*.svg", "*.yaml", "*.json", "*.j2", "py.typed")
 WEIGHTS = "server/demur/model/demur_smol"
-LARGEST = 1 << 20
-"""Bytes of the wheel without weights: 1 MiB."""
+LARGEST = 1_000_000
+"""Bytes of the wheel without weights."""
 
 
 @pytest.fixture(scope="module")
