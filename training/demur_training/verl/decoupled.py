@@ -30,7 +30,7 @@ def advantages(outputs: Sequence[Mapping[str, Any] | None], mask: Tensor, *, by_
     """
     answer = torch.zeros(len(outputs), dtype=torch.float64)
     confidence, start = answer.clone(), torch.full((len(outputs),), mask.shape[1])
-    questions: list[Hashable] = [output and output["question"] for output in outputs]
+    questions: list[Hashable] = [None if output is None else output["question"] for output in outputs]
     stated: list[int] = []
     for i, output in enumerate(outputs):
         if output is None:
