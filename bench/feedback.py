@@ -4,7 +4,8 @@ python -m bench feedback [--answers 50000] [--grades 2000] [--rounds 9] [--only 
 
 soak: --answers are asked by eight clients at once while three keys grade the audits among them, 5 % of all, until there
 are --grades; half-way the server is killed with -9 and started again. Every verdict that was acknowledged has to be
-there afterwards, and of the answers only those may be missing that had not been written when it was killed.
+there afterwards, and of the answers only those may be missing that had not been written when it was killed; where more
+is missing it ends with 1.
 cost: one client asks servers that keep nothing, that keep in SQLite and that keep in PostgreSQL, in turns, 200
 questions at a time; the median of their answers, what it has more than the server's that keeps nothing in the same
 round, and the processor time of the server, per answer.
@@ -18,10 +19,11 @@ import json
 import statistics
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import httpx
 from bench._keeping import STORES, started, store
@@ -38,6 +40,8 @@ from demur.feedback.writer import GATHERING
 CLIENTS, GRADERS = 8, 3
 TURN = 200
 SHARE = 0.05
+LOST = ("verdicts lost", "answers lost otherwise")
+"""What ends the benchmark with 1."""
 TELL_EVERY = 10.0
 """Seconds between two lines about how far it is."""
 
@@ -210,7 +214,7 @@ def main() -> None:
     parser.add_argument("--only", choices=[*STORES, "cost"], action="append")
     chosen = parser.parse_args()
     options = {"answers": chosen.answers, "grades": chosen.grades, "rounds": chosen.rounds}
-    steps, rows, data = Steps("feedback", options), list[list[str]](), dict[str, object]()
+    steps, rows, data = Steps("feedback", options), list[list[str]](), dict[str, Any]()
     works: dict[str, Callable[[], object]] = {
         kind: partial(soak, kind, chosen.answers, chosen.grades) for kind in STORES
     }
@@ -221,6 +225,19 @@ def main() -> None:
             rows += lines
     publish("feedback", "Keeping answers while they are served", ["store", "figure", "value"], rows, data)
     steps.end()
+    if lost := lost_in(data):
+        raise SystemExit(f"lost: {lost}")
+
+
+def lost_in(data: Mapping[str, Any]) -> str:
+    """What should be there and is not, by store; empty where that is nothing."""
+    return ", ".join(
+        f"{store} {data[store][name]:,} {name}"
+        for store in STORES
+        if store in data
+        for name in LOST
+        if data[store][name]
+    )
 
 
 if __name__ == "__main__":

@@ -203,7 +203,7 @@ def test_claims_have_a_calibrator_of_their_own(made):
 def test_rows_nobody_could_grade_are_left_out_and_counted(rows, demur, tmp_path):
     lines = [row | ({"correct": None} if i < 30 else {}) for i, row in enumerate(records(200))]
     result = demur("calibrate", rows(lines), "--resamples", 100, "--out", tmp_path / "c.json")
-    assert "30 rows that nobody could grade are left out." in result.output
+    assert "30 that nobody could grade are left out." in result.output
     assert read(tmp_path / "c.json").rows == 170
 
 

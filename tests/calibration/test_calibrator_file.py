@@ -66,11 +66,18 @@ def test_fields_are_those_of_format_1(file):
         lambda c: c.update(rows=c["rows"] + 1),
         lambda c: c.update(model={"name": "another", "fingerprint": "f"}),
         lambda c: c.update(made="2027-01-01T00:00:00Z"),
+        lambda c: c["guarantees"][0].update(threshold=0.1, reason="none"),
     ],
 )  # fmt: skip
 def test_an_edited_file_is_noticed(file, change):
     with pytest.raises(CalibratorFileError, match="digest: the file was changed"):
         read(changed(file, change, sealed=False))
+
+
+def test_a_number_that_json_cannot_write_again_is_an_edit(file):
+    file.write_text(file.read_text().replace('"rows": ', '"rows": 1e999, "was": ', 1))
+    with pytest.raises(CalibratorFileError, match="digest: the file was changed"):
+        read(file)
 
 
 BAD = {

@@ -114,7 +114,7 @@ def test_nothing_certified_says_why_and_what_would_help():
     bad = certify(np.linspace(1, 0, 200), np.arange(200) < 5, 0.1)
     assert bad.threshold is None
     assert "5 of the 38" in (bad.reason or "")
-    assert "at most 1 may be" in (bad.reason or "")
+    assert "more than 1 are too many to be certain" in (bad.reason or "")
 
 
 def test_levels_together_share_delta_and_looks_halve_it():

@@ -50,6 +50,7 @@ def exposed(app: FastAPI) -> dict[str, set[str]]:
     context = app.state.context
     context.metrics.admission.refused.labels("queue_full")  # a series appears with its first label
     context.feedback.metrics.grades.labels("audit", "right")
+    context.feedback.metrics.shadow.labels("cal_2", "only_shadow")
     context.feedback.metrics.show(
         [
             Watched(

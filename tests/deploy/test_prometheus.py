@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import time
@@ -16,6 +17,8 @@ import httpx
 import pytest
 import yaml
 
+import served_calibrators as files
+from demur.calibration.versions import shadow_of
 from live import free_port
 
 pytestmark = pytest.mark.operations
@@ -68,6 +71,33 @@ def process(*command: str) -> Iterator[subprocess.Popen[str]]:
             running.wait(20)
 
 
+@contextmanager
+def demur_serve(*words: str) -> Iterator[str]:
+    """The address of a server of the scripted engine, all of whose answers are audits."""
+    command = (sys.executable, "-m", "demur", "serve", "--engine", "scripted", "--port", "0", *words)
+    with process("env", "DEMUR_AUDIT_SHARE=1", *command) as server:
+        assert server.stdout is not None
+        address = re.search(r"http://\S+", server.stdout.readline())
+        assert address
+        yield address[0]
+
+
+def _calibrator_with_a_shadow(folder: Path) -> Path:
+    """One that leaves confidences as they are stated, for answers of the scripted engine, and beside it one that halves
+    their odds and more."""
+    database = folder / "first.db"
+    with demur_serve("--feedback-db", str(database)) as address:
+        asked = {"question": "Which is larger?", "contract": "response"}
+        httpx.post(f"{address}/v1/answers", json=asked, timeout=DEADLINE).raise_for_status()
+    with sqlite3.connect(database) as db:
+        (conditions,) = db.execute("select conditions from answers").fetchone()
+        (fingerprint,) = db.execute("select fingerprint from epochs").fetchone()
+    served = folder / "calibrator.json"
+    for path, shape in ((served, {"kind": "identity", "signal": "verbalized"}), (shadow_of(served), files.DOUBTS)):
+        files.file(path, json.loads(conditions), fingerprint=fingerprint, map=shape)
+    return served
+
+
 def until(condition: Callable[[], Any]) -> Any:
     """What `condition` gives once that is true, or in the end."""
     end = time.monotonic() + DEADLINE
@@ -83,13 +113,9 @@ def test_every_panel_shows_something_of_a_real_server(deploy: Path, tmp_path: Pa
     del job["dns_sd_configs"]
     config["global"] = {"scrape_interval": "1s", "evaluation_interval": "1s"}
     config["rule_files"] = [str(deploy / "prometheus" / "rules.yml")]
-    keeping = ("--feedback-db", str(tmp_path / "feedback.db"))
-    command = (sys.executable, "-m", "demur", "serve", "--engine", "scripted", "--port", "0", *keeping)
-    with process("env", "DEMUR_AUDIT_SHARE=1", *command) as server:
-        assert server.stdout is not None
-        address = re.search(r"http://(\S+)", server.stdout.readline())
-        assert address
-        job["static_configs"] = [{"targets": [address[1]]}]
+    calibrator = _calibrator_with_a_shadow(tmp_path)
+    with demur_serve("--feedback-db", str(tmp_path / "feedback.db"), "--calibrator", str(calibrator)) as address:
+        job["static_configs"] = [{"targets": [address.removeprefix("http://")]}]
         (tmp_path / "prometheus.yml").write_text(yaml.safe_dump(config))
         port = free_port()
         with process(
@@ -98,7 +124,7 @@ def test_every_panel_shows_something_of_a_real_server(deploy: Path, tmp_path: Pa
             f"--storage.tsdb.path={tmp_path / 'data'}",
             f"--web.listen-address=127.0.0.1:{port}",
         ):
-            _ask_until_it_is_seen(address[0], f"http://127.0.0.1:{port}")
+            _ask_until_it_is_seen(address, f"http://127.0.0.1:{port}")
             _compare(deploy, f"http://127.0.0.1:{port}")
 
 

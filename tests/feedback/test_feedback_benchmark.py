@@ -2,7 +2,7 @@
 
 import pytest
 from bench._resumed import Steps
-from bench.feedback import cost_rows
+from bench.feedback import cost_rows, lost_in
 
 
 def test_a_step_that_ended_is_not_done_again_unless_the_options_changed(tmp_path) -> None:
@@ -33,3 +33,9 @@ def test_what_is_added_is_taken_within_each_round() -> None:
     }
     assert cost_rows("sqlite", data)[-1] == ["sqlite", "added to the median answer, ms", "0.25 (0.25 to 0.50)"]
     assert len(cost_rows("off", data)) == 2
+
+
+def test_what_is_lost_is_named_and_what_the_kill_may_take_is_not() -> None:
+    kept = {"verdicts lost": 0, "answers lost at the kill": 3, "answers lost otherwise": 0}
+    assert lost_in({"sqlite": kept, "postgres": kept, "cost": {}}) == ""
+    assert lost_in({"sqlite": kept, "postgres": kept | {"verdicts lost": 2}}) == "postgres 2 verdicts lost"

@@ -99,6 +99,57 @@ def test_audits_are_for_people_unless_the_operator_says_otherwise(keep, host, tm
     assert "1 of the audits" in told(willing.call("POST", "/v1/feedback/refits", json={}).json())
 
 
+def test_what_a_judge_graded_can_be_left_out(keep, host) -> None:
+    server = keep(answer, **LEARN)
+    given = [server.ask(f"Say {number}")["id"] for number in (2, 3, 13)]
+    judge(server, host[1])
+    (left,) = server.take("learn")
+    server.say(left["answer_id"], lease=left["lease"], correct=True)
+    rows, people = (taken(server, **asked) for asked in ({}, {"judge": False}))
+    assert {row["answer_id"]: row["judged"] for row in rows} == dict(zip(given, (True, True, False), strict=True))
+    assert [row["answer_id"] for row in people] == given[2:]
+
+
+def test_a_claim_that_a_person_judged_counts_as_a_person_s(keep) -> None:
+    steps = [f'<Confidence value=0.5 text="a sum">Row {i}.</Confidence>' for i in range(2)]
+    server = keep("\n".join(["Solution:", *steps, "Answer: 70"]), **LEARN)
+    server.ask(contract="claims", granularity="claims")
+    (item,) = server.take("learn")
+    said = [{"claim": 0, "correct": True, "judge": True}, {"claim": 1, "correct": False}, {"correct": False}]
+    for one in said:
+        assert server.say(item["answer_id"], lease=item["lease"], **one).status_code == 200
+    assert [(row["claim"], row["judged"]) for row in taken(server, level="claims")] == [(0, True), (1, False)]
+    assert [row["claim"] for row in taken(server, level="claims", judge=False)] == [1]
+
+
+def test_audits_that_a_judge_graded_are_not_left_out_and_the_refusal_is_no_look(keep, host) -> None:
+    server = keep(answer, judge_audits=True, planned_audits=2)
+    for number in (2, 13):
+        server.ask(f"Say {number}")
+    judge(server, host[1], "--queue", "audit")
+    (left,) = server.take()
+    server.say(left["answer_id"], lease=left["lease"], correct=True)
+    refused = server.call("POST", "/v1/feedback/refits", json={"judge": False})
+    assert (refused.status_code, refused.json()["error"]["param"]) == (409, "judge")
+    assert "a judge graded 1 of the audits" in refused.json()["error"]["message"]
+    assert server.call("POST", "/v1/feedback/refits", json={}).json()["look"] == 0
+
+
+def test_the_command_that_leaves_a_judge_s_verdicts_out_says_why_it_cannot(keep, host, database, tmp_path) -> None:
+    server = keep(answer, judge_audits=True)
+    server.ask("Say 2")
+    judge(server, host[1], "--queue", "audit")
+    words = ["calibrate", "--no-judge", "--out", str(tmp_path / "c.json"), "--feedback"]
+    with serving(server.app) as address:
+        done = [CliRunner().invoke(main, [*words, place]) for place in (database, address)]
+    assert [one.exit_code for one in done] == [1, 1]
+    assert all("a judge graded 1 of the audits" in one.output for one in done)
+
+
+def taken(server, **asked) -> list[dict]:
+    return server.call("POST", "/v1/feedback/refits", json=asked).json()["rows"]
+
+
 def test_a_known_answer_is_shown_to_the_judge(keep, host) -> None:
     server = keep(answer, **LEARN)
     given = server.ask("Say 2")

@@ -115,7 +115,12 @@ async def take_refit_rows(asked: RefitRequest, request: Request, context: Shared
     """The graded rows for a new calibrator. Each call counts as a look. Needs the right `calibrate`."""
     feedback = _kept(context)
     _check_right(request, context, "calibrate")
-    taken = await feedback.refit(asked.since, _grader(request, context).name, asked.level)
+    from demur.feedback.errors import FeedbackError
+
+    try:
+        taken = await feedback.refit(asked.since, _grader(request, context).name, asked.level, judge=asked.judge)
+    except FeedbackError as error:
+        raise _refusal(error) from None
     return RefitReply.model_validate(asdict(taken))
 
 
@@ -183,11 +188,11 @@ def _given(asked: FeedbackRequest) -> "Given":
 
 
 def _refusal(error: "FeedbackError") -> ApiError:
-    from demur.feedback.errors import LeaseLost, UnknownAnswer
+    from demur.feedback.errors import JudgedAudits, LeaseLost, UnknownAnswer
 
     if isinstance(error, UnknownAnswer):
         return ApiError(404, "not_found", str(error), error.param)
-    if isinstance(error, LeaseLost):
+    if isinstance(error, LeaseLost | JudgedAudits):
         return ApiError(409, "conflict", str(error), error.param)
     return ApiError(400, "invalid_request", str(error), error.param)
 

@@ -197,6 +197,11 @@ class RefitRequest(BoundedModel):
     since: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
         default=0.0, description="Seconds since 1970; older answers are left out."
     )
+    judge: bool = Field(
+        default=True,
+        description="False leaves out what a judge graded; a 409 where audits are among that, since the others are no"
+        " plain sample then.",
+    )
 
 
 class RefitRowReply(BaseModel):
@@ -207,7 +212,7 @@ class RefitRowReply(BaseModel):
     signals: dict[str, float | None]
     queue: Literal["audit", "learn"]
     weight: float
-    judged: bool = Field(description="A model gave the verdict.")
+    judged: bool = Field(description="A model gave the verdict on this answer or claim.")
 
 
 class RefitReply(BaseModel):

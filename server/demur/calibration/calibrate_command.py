@@ -88,15 +88,15 @@ def _read(
     typer.echo(f"reading {graded or feedback.feedback}", err=True)
     if feedback.feedback is None:
         return read_source(graded or Path(), fitting.level), options
-    source, look = _collected(feedback.feedback, feedback.since_seconds, fitting)
+    source, look = _collected(feedback.feedback, feedback, fitting)
     return source, replace(options, look=max(options.look, look))
 
 
-def _collected(place: str, since: float, fitting: FitOptions) -> "tuple[Source, int]":
+def _collected(place: str, feedback: FeedbackOptions, fitting: FitOptions) -> "tuple[Source, int]":
     """Graded rows of a server or its database, and which look at them this is."""
     from demur.feedback.refitting import read_refit, source_of, told
 
-    refit = read_refit(place, since, fitting.level or "response")
+    refit = read_refit(place, feedback.since_seconds, fitting.level or "response", judge=not feedback.no_judge)
     typer.echo(told(refit), err=True)
     return source_of(refit, split=fitting.splits), refit["look"]
 

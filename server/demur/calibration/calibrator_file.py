@@ -78,16 +78,11 @@ def read(path: Path) -> Calibrator:
     except (ValueError, RecursionError) as error:
         raise CalibratorFileError(f"{shown(path)} is no calibrator: {printable(str(error), 200)}") from None
     _check_format(content, path)
+    _check_unchanged(content, path)
     try:
-        calibrator = Calibrator.model_validate_json(text)
+        return Calibrator.model_validate_json(text)
     except ValidationError as error:
         raise CalibratorFileError(f"{shown(path)}: {_told(error)}") from None
-    if calibrator.digest != digest_of(content):
-        raise CalibratorFileError(
-            f"{shown(path)}: digest: the file was changed after demur calibrate wrote it, so what it promises may not"
-            " hold; make it again"
-        )
-    return calibrator
 
 
 def _check_format(content: Any, path: Path) -> None:
@@ -96,6 +91,19 @@ def _check_format(content: Any, path: Path) -> None:
     found = content["format"]
     if isinstance(found, int) and not isinstance(found, bool) and found > FORMAT:
         raise CalibratorFileError(f"{shown(path)}: format: {found} is of a newer demur; this one reads {FORMAT}")
+
+
+def _check_unchanged(content: Mapping[str, Any], path: Path) -> None:
+    """Before the fields, whose faults would be those of whoever changed them."""
+    try:
+        changed = isinstance(content.get("digest"), str) and content["digest"] != digest_of(content)
+    except (ValueError, RecursionError):  # an infinite number, or something nested that nobody wrote
+        changed = True
+    if changed:
+        raise CalibratorFileError(
+            f"{shown(path)}: digest: the file was changed after demur calibrate wrote it, so what it promises may not"
+            " hold; make it again"
+        )
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -108,6 +116,9 @@ def _canonical(content: Mapping[str, Any]) -> bytes:
 
 def _told(error: ValidationError) -> str:
     details = error.errors(include_input=False, include_url=False, include_context=False)
-    told = [printable(f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}", 200) for detail in details]
+    told = [
+        printable(f"{'.'.join(map(str, detail['loc']))}: {detail['msg'].removeprefix('Value error, ')}", 200)
+        for detail in details
+    ]
     more = [f"and {len(told) - _PROBLEMS_TOLD} more"] if len(told) > _PROBLEMS_TOLD else []
     return "; ".join([*told[:_PROBLEMS_TOLD], *more])

@@ -57,6 +57,13 @@ class FeedbackOptions:
     since: Annotated[
         datetime | None, typer.Option(formats=["%Y-%m-%d"], help="With --feedback: leave older answers out.")
     ] = None
+    no_judge: Annotated[
+        bool,
+        typer.Option(
+            "--no-judge",
+            help="With --feedback: leave out what a judge graded, so that only people and known answers count.",
+        ),
+    ] = False
 
     @property
     def since_seconds(self) -> float:

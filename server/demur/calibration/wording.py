@@ -1,5 +1,7 @@
 """How a calibrator is put into words: one place for the terminal and the page."""
 
+import numpy as np
+
 from demur.calibration.calibrate import Calibrated
 from demur.calibration.calibrator import Calibrator, Guarantee
 
@@ -31,6 +33,11 @@ def promise(guarantee: Guarantee, calibrator: Calibrator) -> str:
     level = percent(guarantee.max_error)
     if guarantee.threshold is None:
         return f"At most {level} wrong cannot be promised. {sentence(guarantee.reason or '')}"
+    return _kept(guarantee, calibrator, level) + _same_as(guarantee, calibrator)
+
+
+def _kept(guarantee: Guarantee, calibrator: Calibrator, level: str) -> str:
+    """What is answered, and how many of that are wrong."""
     in_100 = f"About {100 * guarantee.coverage:.0f} in 100"
     if calibrator.level == "claims":
         given = f"{in_100} problems have a claim asserted, and of their asserted claims, one drawn from each,"
@@ -39,6 +46,25 @@ def promise(guarantee: Guarantee, calibrator: Calibrator) -> str:
     if calibrator.certification.exact:
         return f"{given} at most {level} are wrong, {odds_of(guarantee.delta)}."
     return f"{given} about {level} are wrong at most. This is an approximation and no promise."
+
+
+def _same_as(guarantee: Guarantee, calibrator: Calibrator) -> str:
+    """Where a smaller error rate has the same threshold, so that accepting more wrong answers gives no more of them."""
+    same = [
+        g for g in calibrator.guarantees if g.threshold == guarantee.threshold and g.max_error < guarantee.max_error
+    ]
+    return f" They are the same answers as at {percent(same[0].max_error)}." if same else ""
+
+
+def on_average(found: Calibrated) -> str | None:
+    """What was stated and what was true, in three numbers; None where nothing was stated."""
+    stated, after = (rows.confidence[~np.isnan(rows.confidence)] for rows in (found.before, found.after))
+    if not len(stated) or not len(after):
+        return None
+    return (
+        f"Of these answers {percent(found.after.correct.mean())} are right. The confidence was"
+        f" {percent(stated.mean())} on average before, and is {percent(after.mean())} now."
+    )
 
 
 def odds_explained(calibrator: Calibrator) -> str | None:
@@ -88,14 +114,14 @@ def how_certified(calibrator: Calibrator) -> str:
     """On which rows the thresholds were certified, and how far the promise goes."""
     c = calibrator.certification
     of = {
-        "split": "problems that had no part in making the map",
-        "cross-fit": "problems, each judged by a map made from the others",
-        "raw": "problems, without any map",
+        "split": "questions that had no part in making the confidence",
+        "cross-fit": "questions, each with a confidence made from the others",
+        "raw": "questions, with the confidence as it was stated",
     }[c.mode]
-    unit = "one claim drawn from each at every threshold" if calibrator.level == "claims" else "one answer of each"
-    lines = [f"Certified on {c.rows:,} {of}, {unit}."]
+    unit = "one claim drawn from each at every threshold" if calibrator.level == "claims" else "one answer to each"
+    lines = [f"The promises were tested on {c.rows:,} {of}, {unit}."]
     if not c.exact:
-        lines.append("The map that is served was made again from all rows, so the promise is approximate.")
+        lines.append("The confidence that is served was made again from all of them, so the promise is approximate.")
     if c.simultaneous:
         lines.append("All error rates hold together.")
     if c.look:
@@ -106,7 +132,7 @@ def how_certified(calibrator: Calibrator) -> str:
 def valid_for(calibrator: Calibrator) -> list[tuple[str, str]]:
     """What the calibrator is valid for, as names and values."""
     if calibrator.model is None:
-        return [("model", "not known: the rows came without a run card; a server does not take this calibrator")]
+        return [("model", "not known: the rows came without a run card, so a server does not take this calibrator")]
     model = calibrator.model
     lines = [("model", model.name or "not named"), ("fingerprint", model.fingerprint or "not known")]
     for name in ("contract", "prompt", "granularity", "aggregation"):
@@ -120,16 +146,26 @@ def valid_for(calibrator: Calibrator) -> list[tuple[str, str]]:
 def notes(found: Calibrated) -> list[str]:
     """What else a reader has to know."""
     calibrator = found.calibrator
-    lines = [f"{calibrator.rows:,} graded rows about {calibrator.problems:,} problems."]
+    graded = "claims about" if calibrator.level == "claims" else "answers to"
+    lines = [f"{calibrator.rows:,} graded {graded} {calibrator.problems:,} questions."]
     if found.ungraded:
-        lines.append(f"{found.ungraded:,} rows that nobody could grade are left out.")
+        lines.append(f"{found.ungraded:,} that nobody could grade are left out.")
     lines.append(how_certified(calibrator))
-    if calibrator.smallest_max_error is not None and any(g.threshold is None for g in calibrator.guarantees):
+    if (least := _hint(calibrator)) is not None:
         lines.append(
-            f"The smallest error rate that these rows carry at all is {percent(calibrator.smallest_max_error)}; it was"
-            " found by looking at the grades, so it is a hint and no promise."
+            f"With these grades, {percent(least)} is the least that could be promised. That was found by looking at"
+            " them, so it is a hint for the next ones and no promise."
         )
     lines.append("All of this holds for questions like the graded ones, asked in the same way, and for no others.")
     if calibrator.model is None:
-        lines.append("The rows came without a run card: demur calibrators apply takes this file, a server does not.")
+        lines.append(
+            "Which model gave the answers is not known, since the rows came without a run card: demur calibrators apply"
+            " takes this file, a server does not."
+        )
     return lines
+
+
+def _hint(calibrator: Calibrator) -> float | None:
+    """The least error rate that the rows carry, where it is below all that are certified."""
+    least, held = calibrator.smallest_max_error, [g for g in calibrator.guarantees if g.threshold is not None]
+    return least if least is not None and all(least < g.max_error for g in held) else None

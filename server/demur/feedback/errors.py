@@ -21,5 +21,9 @@ class BadGrade(FeedbackError):
     """A verdict about something that the answer does not have."""
 
 
+class JudgedAudits(FeedbackError):
+    """Rows that people graded were asked for, and a judge graded audits, so that the others are no plain sample."""
+
+
 class StoreUnusable(FeedbackError):
     """The database cannot be opened, or is not of this version."""

@@ -195,10 +195,18 @@ def _kept(given: Given, source: Source, at: float, *, repeated: bool = False, al
     )
 
 
-def claims_held(db: Connection, answer_ids: Sequence[str]) -> dict[tuple[str, int], bool]:
-    """The verdicts on claims that hold, of those that came through the queues: (answer, claim) -> right. What was
-    skipped for good counts as wrong."""
-    held: dict[tuple[str, int], bool] = {}
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The verdict on a claim that holds. `judged`: a model gave it."""
+
+    right: bool
+    judged: bool
+
+
+def claims_held(db: Connection, answer_ids: Sequence[str]) -> dict[tuple[str, int], Held]:
+    """The verdicts on claims that hold, of those that came through the queues, by answer and claim. What was skipped
+    for good counts as wrong."""
+    held: dict[tuple[str, int], Held] = {}
     for start in range(0, len(answer_ids), MOST_AT_ONCE):
         some = answer_ids[start : start + MOST_AT_ONCE]
         about_claims = grades.c.claim.is_not(None), grades.c.sample.is_(None), grades.c.source.in_(QUEUES)
@@ -208,7 +216,7 @@ def claims_held(db: Connection, answer_ids: Sequence[str]) -> dict[tuple[str, in
             if row["verdict"] == "undone":
                 held.pop(about, None)
             else:
-                held[about] = row["verdict"] == "right"
+                held[about] = Held(row["verdict"] == "right", row["source"] == "judge")
     return held
 
 

@@ -9,7 +9,8 @@ from typing import Any
 from sqlalchemy import Connection, func, insert, select
 
 from demur.core.answers import Granularity
-from demur.feedback.grades import claims_held
+from demur.feedback.errors import JudgedAudits
+from demur.feedback.grades import Held, claims_held
 from demur.feedback.options import FeedbackOptions
 from demur.feedback.tables import answers, epochs, refits
 
@@ -17,7 +18,7 @@ from demur.feedback.tables import answers, epochs, refits
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefitRow:
     """One graded answer or claim. `weight` is 1 / the chance that the answer had of being drawn, over that of an audit
-    for audits. `judged`: a model gave the verdict on the answer."""
+    for audits. `judged`: a model gave the verdict."""
 
     problem: str
     answer_id: str
@@ -59,18 +60,26 @@ def take(
     by: str,
     now: float,
     level: Granularity = "response",
+    *,
+    judge: bool = True,
 ) -> Refit:
     """The graded rows of a model since then, of answers that were decided on at this level; that somebody looked at
-    them is kept."""
+    them is kept. Without `judge`, none that a judge graded: raises JudgedAudits where audits are among them, and then
+    nobody has looked."""
     graded = _graded(db, fingerprint, since, level)
     ways = Counter(_way(row) for row in graded)
     most = ways.most_common(1)[0][0] if ways else "{}"
     settled = [row for row in graded if _way(row) == most]
+    held = claims_held(db, [row["id"] for row in settled]) if level == "claims" else {}
+    rows = tuple(_claims(settled, held) if level == "claims" else map(_whole, settled))
+    if not judge:
+        rows = _of_people(rows)
+        there = {row.answer_id for row in rows}
+        settled = [row for row in settled if row["id"] in there or row["queue"] == "audit"]
     audits = sum(row["queue"] == "audit" for row in settled)
     look = _look(db, options, fingerprint, since, audits, level)
     values = {"at": now, "by": by, "since": since, "fingerprint": fingerprint, "look": look, "level": level}
     db.execute(insert(refits).values(**values, audits=audits, learned=len(settled) - audits))
-    held = claims_held(db, [row["id"] for row in settled]) if level == "claims" else {}
     return Refit(
         level=level,
         model=model,
@@ -81,8 +90,21 @@ def take(
         audits=audits,
         left_out=len(graded) - len(settled),
         unjudged=_unjudged(settled, held) if level == "claims" else 0,
-        rows=tuple(_claims(settled, held) if level == "claims" else map(_whole, settled)),
+        rows=rows,
     )
+
+
+def _of_people(rows: Sequence[RefitRow]) -> tuple[RefitRow, ...]:
+    """Rows that no judge graded. Raises JudgedAudits: a judge leaves to people what it cannot tell, so that what people
+    graded beside it is what is hard to tell, and no plain sample of all answers."""
+    audits = {row.answer_id for row in rows if row.judged and row.queue == "audit"}
+    if audits:
+        raise JudgedAudits(
+            f"a judge graded {len(audits)} of the audits, so those that people graded are no plain sample; take audits"
+            " since a day from which on people graded all of them, without DEMUR_JUDGE_AUDITS",
+            "judge",
+        )
+    return tuple(row for row in rows if not row.judged)
 
 
 def _graded(db: Connection, fingerprint: str, since: float, level: Granularity) -> Sequence[Mapping[str, Any]]:
@@ -110,25 +132,28 @@ def _look(
 
 def _whole(row: Mapping[str, Any]) -> RefitRow:
     right = row["state"] == "graded" and bool(row["correct"])
-    return _row(row, None, right, row["signals"])
+    return _row(row, None, right, row["signals"], judged=bool(row["judged"]))
 
 
-def _claims(rows: Sequence[Mapping[str, Any]], held: Mapping[tuple[str, int], bool]) -> Iterator[RefitRow]:
+def _claims(rows: Sequence[Mapping[str, Any]], held: Mapping[tuple[str, int], Held]) -> Iterator[RefitRow]:
     """Every claim of an audit, one without a verdict as wrong: whoever grades might leave the hard ones out. Of what is
     learned from, only those with a verdict."""
     for row in rows:
         for claim, (_, stated) in enumerate(row["claims"]):
-            right = held.get((row["id"], claim))
-            if right is not None or row["queue"] == "audit":
-                yield _row(row, claim, bool(right), {"verbalized": stated})
+            said = held.get((row["id"], claim))
+            if said is not None or row["queue"] == "audit":
+                right, judged = (said.right, said.judged) if said else (False, bool(row["judged"]))
+                yield _row(row, claim, right, {"verbalized": stated}, judged=judged)
 
 
-def _unjudged(rows: Sequence[Mapping[str, Any]], held: Mapping[tuple[str, int], bool]) -> int:
+def _unjudged(rows: Sequence[Mapping[str, Any]], held: Mapping[tuple[str, int], Held]) -> int:
     audits = [row for row in rows if row["queue"] == "audit"]
     return sum((row["id"], claim) not in held for row in audits for claim in range(len(row["claims"])))
 
 
-def _row(row: Mapping[str, Any], claim: int | None, right: bool, signals: Mapping[str, float | None]) -> RefitRow:
+def _row(
+    row: Mapping[str, Any], claim: int | None, right: bool, signals: Mapping[str, float | None], *, judged: bool
+) -> RefitRow:
     return RefitRow(
         problem=row["problem"],
         answer_id=row["id"],
@@ -137,5 +162,5 @@ def _row(row: Mapping[str, Any], claim: int | None, right: bool, signals: Mappin
         signals=signals,
         queue=row["queue"],
         weight=1.0 if row["queue"] == "audit" else 1 / row["probability"],
-        judged=bool(row["judged"]),
+        judged=judged,
     )

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from demur.calibration.errors import CalibrationError
 from demur.calibration.graded_source import Source
 from demur.calibration.matching import OWN
 from demur.calibration.row_checks import FEWEST_ROWS, check_enough
@@ -24,14 +25,16 @@ Refit = Mapping[str, Any]
 """A `refits.Refit` as JSON, with its rows."""
 
 
-def read_refit(place: str, since: float, level: Level = "response") -> Refit:
-    """The graded rows of a server (http:// or https://, the key in DEMUR_API_KEY) or of a database.
+def read_refit(place: str, since: float, level: Level = "response", *, judge: bool = True) -> Refit:
+    """The graded rows of a server (http:// or https://, the key in DEMUR_API_KEY) or of a database; without `judge`
+    none that a judge graded.
 
     Raises CalibrationError.
     """
     if is_server(place):
-        return ask_server(place, "POST", "/v1/feedback/refits", {"since": since, "level": level})
-    return _from_database(place, since, level)
+        asked = {"since": since, "level": level} | ({} if judge else {"judge": False})
+        return ask_server(place, "POST", "/v1/feedback/refits", asked)
+    return _from_database(place, since, level, judge)
 
 
 def source_of(refit: Refit, *, split: bool) -> Source:
@@ -75,11 +78,13 @@ def told(refit: Refit) -> str:
 
 def _judged(refit: Refit) -> str:
     """Whose verdicts these are, where they are not people's."""
-    counts = {
-        queue: len({r["answer_id"] for r in refit["rows"] if r["judged"] and r["queue"] == queue}) for queue in QUEUES
-    }
+    counts = {queue: _judged_answers(refit, queue) for queue in QUEUES}
     told = [f"{count} of {words}" for queue, words in QUEUES.items() if (count := counts[queue])]
-    return f"; a judge graded {' and '.join(told)}" if told else ""
+    return f"; a judge graded {' and '.join(told)} (--no-judge leaves them out)" if told else ""
+
+
+def _judged_answers(refit: Refit, queue: str) -> int:
+    return len({row["answer_id"] for row in refit["rows"] if row["judged"] and row["queue"] == queue})
 
 
 def _teaches(rows: list[SignalRow]) -> bool:
@@ -107,11 +112,16 @@ def _row(row: Mapping[str, Any]) -> SignalRow:
     )
 
 
-def _from_database(place: str, since: float, level: Level) -> Refit:
+def _from_database(place: str, since: float, level: Level, judge: bool) -> Refit:
     with at_database(place) as (db, model, fingerprint):
         from demur.feedback import refits
+        from demur.feedback.errors import JudgedAudits
         from demur.feedback.opening import options_of
         from demur.settings import Settings
 
-        taken = refits.take(db, options_of(Settings()), model, fingerprint, since, "command", time.time(), level)
+        asked = since, "command", time.time(), level
+        try:
+            taken = refits.take(db, options_of(Settings()), model, fingerprint, *asked, judge=judge)
+        except JudgedAudits as error:
+            raise CalibrationError(f"--no-judge: {error}") from None
     return asdict(taken)

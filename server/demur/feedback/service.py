@@ -125,10 +125,13 @@ class Feedback:
         await asyncio.to_thread(self.flush)
         await self._changing(lambda db: answers.remove(db, answer_id))
 
-    async def refit(self, since: float, by: str, level: Granularity = "response") -> refits.Refit:
+    async def refit(
+        self, since: float, by: str, level: Granularity = "response", *, judge: bool = True
+    ) -> refits.Refit:
         """The graded rows for a new calibrator; that somebody looked is kept."""
         model = self._model, self._fingerprint
-        return await self._changing(lambda db: refits.take(db, self.options, *model, since, by, self._clock(), level))
+        asked = *model, since, by, self._clock(), level
+        return await self._changing(lambda db: refits.take(db, self.options, *asked, judge=judge))
 
     def close(self) -> None:
         """Write what waits, and close the database."""

@@ -8,8 +8,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from demur.calibration.calibrate import Calibrated
 from demur.calibration.errors import CalibrationError
 from demur.calibration.report.figures import any_confidence, reliability_of, risk_and_coverage
-from demur.calibration.wording import SIGNALS, carried, notes, odds_explained, percent, promise, valid_for
-from demur.core.calibration.fixed_sequence import WHAT_HELPS
+from demur.calibration.wording import SIGNALS, carried, notes, odds_explained, on_average, percent, promise, valid_for
 from demur.core.metrics import METRICS
 from demur.evaluation.formatting import ARROWS, interval_of, value_of
 from demur.evaluation.report.figures import as_svg
@@ -22,11 +21,13 @@ MEANINGS = {
     "snr_gain": "How much more confidence right answers get than wrong ones, as a logarithm of their ratio.",
 }
 CAPTIONS = (
-    "Before: what was said against what was true. On the diagonal, of the answers said to be 80 % sure 80 % are right."
-    " The line is thick where many answers lie.",
-    "After: the same answers with the calibrated confidence, which was made without them.",
-    "Answering only from a confidence of t on: how many answers remain, and how many of these are wrong. Dots mark"
-    " certified thresholds at the error rate that they promise. Bands: 95 % over problems.",
+    "Before: what was said against what was true. On the dashed line, of the answers said to be 80 % sure 80 % are"
+    " right; below it the model claims too much. The line is thick where many answers lie; where the grey band is wide,"
+    " few do.",
+    "After: the same answers with the new confidence, which was made without them.",
+    "If only answers with at least this confidence are given: how many that are, and how many of them are wrong. Each"
+    " dot is a promise: from this confidence on, at most so many wrong. That the wrong line runs below it is the room"
+    " for bad luck in the choice of the graded answers.",
 )
 
 
@@ -51,6 +52,7 @@ def page(found: Calibrated) -> str:
             carried=carried(found),
             notes=notes(found),
             odds=odds_explained(found.calibrator),
+            on_average=on_average(found),
             valid_for=valid_for(found.calibrator),
         )
     )
@@ -85,7 +87,5 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.globals.update(value_of=value_of, interval_of=interval_of, percent=percent)
-    environment.globals.update(
-        METRICS=METRICS, ARROWS=ARROWS, MEANINGS=MEANINGS, SIGNALS=SIGNALS, WHAT_HELPS=WHAT_HELPS
-    )
+    environment.globals.update(METRICS=METRICS, ARROWS=ARROWS, MEANINGS=MEANINGS, SIGNALS=SIGNALS)
     return environment
