@@ -1,3 +1,4 @@
+// @ts-nocheck
 /*! markdown-it 15.0.3 https://github.com/markdown-it/markdown-it @license MIT */
 //#region \0rolldown/runtime.js
 var e = Object.defineProperty, t = (t, n) => {
