@@ -6,6 +6,7 @@ Nor what needs a disk to itself, and PostgreSQL: python -m bench feedback [--ans
 Nor what asks a running server: python -m bench examples [--url URL], structured [--url URL --bare URL]
 Nor what takes half an hour and has options: python -m bench guarantee [--part worst --sets 200]
 Nor what installs LiteLLM beside it: python -m bench gateway [--seconds 20]
+Nor what needs a browser and node: python -m bench page [--url URL]
 What moved since the baseline: python -m bench compare
 One that is named alone gets the arguments behind it: python -m bench grouping FILE
 """
@@ -15,7 +16,7 @@ import runpy
 import sys
 from pathlib import Path
 
-APART = {"examples", "structured", "guarantee", "feedback", "compare", "gateway"}
+APART = {"examples", "structured", "guarantee", "feedback", "compare", "gateway", "page"}
 """They take long, and have arguments of their own."""
 PARTS = {"__main__", "report", "pairs", "record", "populations", "replay"}
 """What benchmarks are made of, and what runs in another way."""
