@@ -6,7 +6,7 @@ ARGS ?=
 
 FAST := not vllm and not training and not browser and not operations and not ecosystem
 
-.PHONY: requirements base-digest sbom help serve test check lint types docs fast slow bench soak dist e2e-smoke train-embedded calibrate-embedded evaluate-embedded ecosystem setup-dev clean
+.PHONY: requirements base-digest sbom help serve test check lint types docs fast page slow bench soak dist e2e-smoke train-embedded calibrate-embedded evaluate-embedded ecosystem setup-dev clean
 
 help: ## list the commands
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -34,6 +34,10 @@ docs: setup-dev ## build the documentation site into site/, offline; a dead link
 
 fast: setup-dev
 	.venv/bin/pytest -m "$(FAST)" $(ARGS)
+
+page: setup-dev ## check the types of the page's modules, and lint them
+	@scripts/setup-browser
+	@scripts/check-page
 
 # Apart, because the browser's driver keeps an event loop running that asyncio would not share.
 slow: setup-dev

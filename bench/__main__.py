@@ -7,6 +7,7 @@ Nor what asks a running server: python -m bench examples [--url URL], structured
 Nor what takes half an hour and has options: python -m bench guarantee [--part worst --sets 200]
 Nor what installs LiteLLM beside it: python -m bench gateway [--seconds 20]
 Nor what starts servers again and again: python -m bench start [--rounds 4]
+Nor what needs a browser and node: python -m bench page [--url URL]
 What moved since the baseline: python -m bench compare
 One that is named alone gets the arguments behind it: python -m bench grouping FILE
 """
@@ -17,7 +18,7 @@ import signal
 import sys
 from pathlib import Path
 
-APART = {"examples", "structured", "guarantee", "feedback", "compare", "gateway", "start"}
+APART = {"examples", "structured", "guarantee", "feedback", "compare", "gateway", "start", "page"}
 """They take long, and have arguments of their own."""
 PARTS = {"__main__", "report", "pairs", "record", "populations", "replay"}
 """What benchmarks are made of, and what runs in another way."""

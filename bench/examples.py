@@ -24,6 +24,8 @@ from demur.manifest import FILE_NAME, Manifest
 from demur.measured import AtThreshold, Bin, Example, Interval, Measured
 
 DRAWS, AT_ONCE, ENOUGH = 50, 6, 0.9
+PATIENCE = 600
+"""Seconds for one answer of a slow CPU."""
 
 
 def main() -> None:
@@ -39,11 +41,11 @@ def main() -> None:
 async def measure(url: str, examples: Sequence[Example], draws: int) -> list[Example]:
     """The same examples with the share of `draws` samples that showed what each is meant to."""
     room = asyncio.Semaphore(AT_ONCE)
-    async with httpx.AsyncClient(base_url=url, timeout=600) as client:
+    async with httpx.AsyncClient(base_url=url, timeout=PATIENCE) as client:
 
         async def once(example: Example) -> bool:
             async with room:
-                reply = await client.post("/v1/answers", json=request(example))
+                reply = await client.post("/v1/answers", json={**request(example), "timeout": PATIENCE})
             return shows(example, reply.raise_for_status().json())
 
         found = []

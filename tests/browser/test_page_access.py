@@ -58,6 +58,13 @@ def opened(page: Any) -> None:
         page.find(summary).click()
 
 
+def voted(page: Any) -> None:
+    page.find("#options summary").click()
+    page.find("[name=samples]").fill("3")
+    page.answer("How many votes?", contract="response", t=0.5)
+    page.find(".group.chosen").wait_for()
+
+
 def explicit(page: Any) -> None:
     page.answer("How many hens?", contract="explicit_risk", t=0.9)
     page.move(0.3)
@@ -68,11 +75,17 @@ def failed(page: Any) -> None:
     page.wait_for("failed")
 
 
-SOURCE = {"eggs": STEPS, "hens": WHOLE, "geese": Script([""], error=EngineOverloaded("full", 30.0)), "wide": WIDE}
+SOURCE = {
+    "eggs": STEPS,
+    "hens": WHOLE,
+    "geese": Script([""], error=EngineOverloaded("full", 30.0)),
+    "wide": WIDE,
+    "votes": [WHOLE, WHOLE.replace("0.62", "0.3"), WHOLE.replace("70", "80")],
+}
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("state", [first, claims, panels, opened, abstained, explicit, failed])
+@pytest.mark.parametrize("state", [first, claims, panels, opened, abstained, voted, explicit, failed])
 def test_axe_finds_nothing(visit, state, scheme) -> None:
     page = visit(SOURCE, manifest={"calibrated": False}, context={"color_scheme": scheme, "reduced_motion": "reduce"})
     state(page)
@@ -86,8 +99,9 @@ def test_axe_finds_nothing_on_a_phone(visit, state) -> None:
     assert serious(page.page) == []
 
 
-@pytest.mark.parametrize("width", [320, 390, 768])
+@pytest.mark.parametrize("width", [320, 390, 640, 768])
 def test_nothing_is_wider_than_the_screen(visit, width) -> None:
+    """640 is a screen of 1280 at 200 % zoom, 320 the same at 400 %."""
     page = visit(SOURCE, context={"viewport": {"width": width, "height": 800}})
     wide = "document.documentElement.scrollWidth - innerWidth"
     assert page.page.evaluate(wide) <= 0

@@ -1,8 +1,13 @@
 """What a newcomer finds: examples that show what they say, a slider in words, and how far the number can be trusted."""
 
+import asyncio
+import threading
 from typing import Any
 
 import pytest
+
+from demur.engine.scripted import Gate, Script
+from page_model import KNOWN, MODEL, SHIPPED
 
 pytestmark = pytest.mark.browser
 
@@ -12,35 +17,6 @@ STEPS = """Solution:
 <Confidence value=0.3 text="not checked">24 + 19 = 41</Confidence>
 Answer:41"""
 SOURCE = {"7 + 5": SURE, "moons": "Many.\nAnswer: 82\nConfidence: 0.07", "boxes": STEPS}
-EXAMPLES = [
-    {"question": "What is 7 + 5?", "contract": "response", "risk_threshold": 0.9, "shows": "answer"},
-    {"question": "How many moons?", "contract": "response", "risk_threshold": 0.8, "shows": "abstain"},
-    {
-        "question": "How many in the boxes?",
-        "contract": "claims",
-        "granularity": "claims",
-        "risk_threshold": 0.7,
-        "shows": "doubt",
-    },
-]
-MEASURED = {
-    "on": "graded sums",
-    "date": "2026-11-20",
-    "answers": 400,
-    "auc": {"value": 0.91, "low": 0.88, "high": 0.94},
-    "smece": {"value": 0.03, "low": 0.01, "high": 0.05},
-    "thresholds": [
-        {"risk_threshold": 0.5, "answered": 0.62, "right": 0.83},
-        {"risk_threshold": 0.9, "answered": 0.25, "right": 0.97},
-        {"risk_threshold": 0.95, "answered": 0.0, "right": None},
-    ],
-    "reliability": [
-        {"answers": 100, "confidence": 0.1, "right": 0.12},
-        {"answers": 300, "confidence": 0.9, "right": 0.88},
-    ],
-}
-MODEL: dict[str, Any] = {"contracts": ["response", "claims", "explicit_risk"], "examples": EXAMPLES}
-KNOWN = MODEL | {"measured": {"response": MEASURED}}
 
 
 def test_before_anything_is_asked_the_slider_decides(visit) -> None:
@@ -66,6 +42,17 @@ def test_each_example_of_the_model_shows_what_it_says(visit) -> None:
     sent = [request.post_data_json for request in page.asked()]
     assert [body["risk_threshold"] for body in sent] == [0.9, 0.8, 0.7]
     assert page.find("label[for=threshold]").inner_text() == "Mark steps that are less than 70% sure"
+
+
+def test_the_other_examples_stay_in_view_until_something_else_is_asked(visit) -> None:
+    page = visit(SOURCE, manifest=MODEL)
+    examples = page.find("#examples button")
+    for nth in range(3):
+        examples.nth(nth).click()
+        page.find('.verdict:is([data-kind="answer"], [data-kind="abstain"])').locator(".cost:not(:empty)").wait_for()
+        assert examples.first.is_visible()
+    page.answer("How many moons?", contract="response", t=0.9)
+    assert examples.first.is_hidden()
 
 
 def test_a_model_without_examples_gets_general_ones(visit) -> None:
@@ -130,14 +117,62 @@ def test_a_model_that_nobody_checked_says_how_to(visit) -> None:
     assert "demur calibrate" in page.find("#trust").inner_text()
 
 
-def test_nothing_moves_while_the_page_gets_ready(visit) -> None:
+WATCH = """() => {
+  window.shift = 0;
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shift += entry.value;
+  }).observe({ type: 'layout-shift', buffered: true });
+}"""
+SETTLED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"
+MODEL_HERE = "input[name=contract] >> nth=0"
+
+
+class ModelComesLate:
+    """A proxy that keeps back what the model is until the page stands."""
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+        self.seen = threading.Event()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope.get("path") == "/v1/models":
+            await asyncio.to_thread(self.seen.wait, 30)
+        await self._app(scope, receive, send)
+
+
+@pytest.mark.parametrize("size", [(1280, 900), (390, 844), (320, 640)], ids=["desktop", "phone", "narrow"])
+def test_nothing_moves_while_the_page_gets_ready(visit, size) -> None:
     """What comes with the model takes the room that was kept for it: layout shift below 0.05."""
-    page = visit(SOURCE, manifest=KNOWN, wait=False)
-    page.find("input[name=contract]").first.wait_for()
-    shift = """() => new Promise((done) => new PerformanceObserver((list) => {
-      done(list.getEntries().reduce((sum, entry) => sum + (entry.hadRecentInput ? 0 : entry.value), 0));
-    }).observe({ type: 'layout-shift', buffered: true })).catch(() => 0)"""
-    found = page.page.evaluate(
-        f"() => Promise.race([({shift})(), new Promise((done) => setTimeout(() => done(0), 500))])"
+    fronts: list[ModelComesLate] = []
+    viewport = {"width": size[0], "height": size[1]}
+    page = visit(
+        SOURCE,
+        manifest=SHIPPED,
+        front=lambda app: fronts.append(ModelComesLate(app)) or fronts[0],
+        context={"viewport": viewport},
+        wait=False,
     )
-    assert found < 0.05
+    page.find(".verdict .covered, .verdict .answer").first.wait_for(state="attached")
+    page.page.evaluate(WATCH)
+    page.page.evaluate(SETTLED)
+    fronts[0].seen.set()
+    page.find(MODEL_HERE).wait_for()
+    page.page.evaluate(SETTLED)
+    assert page.page.evaluate("shift") < 0.05
+    page.find("#ask").evaluate("(form) => (form.style.paddingTop = '30vh')")
+    page.page.evaluate(SETTLED)
+    assert page.page.evaluate("shift") > 0.05, "what moves is seen"
+
+
+def test_nothing_moves_when_the_decision_comes(visit) -> None:
+    gate = Gate()
+    page = visit({"boxes": Script([STEPS], gates={len(STEPS.split()) - 1: gate})}, manifest=KNOWN)
+    page.ask("How many in the boxes?", contract="claims", t=0.5)
+    page.find(".step:not(.writing)").nth(1).wait_for()
+    page.page.evaluate(WATCH)
+    page.page.evaluate(SETTLED)
+    before = page.page.evaluate("shift")
+    gate.open()
+    page.wait_for("answer")
+    page.page.evaluate(SETTLED)
+    assert page.page.evaluate("shift") - before < 0.05

@@ -1,5 +1,6 @@
 """What the page says when there is no answer, or not yet, or none that can be relied on."""
 
+import asyncio
 import json
 import threading
 from typing import Any
@@ -47,6 +48,29 @@ class CutsTheLine:
             await send(message)
 
         await self._app(scope, receive, until_cut if scope.get("path") == "/v1/answers" else send)
+
+
+class LibrariesComeLate:
+    """A slow line: the libraries for maths and Markdown stay away until `come` is set."""
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+        self.come = threading.Event()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope.get("path", "").startswith("/vendor/") and scope["path"].endswith(".js"):
+            await asyncio.to_thread(self.come.wait, 60)
+        await self._app(scope, receive, send)
+
+
+def test_on_a_slow_line_the_answer_waits_for_no_library(visit) -> None:
+    fronts: list[LibrariesComeLate] = []
+    steps = STEPS.replace("2 * 20 = 40", r"$2 \cdot 20 = \frac{80}{2}$")
+    page = visit({"eggs": steps}, front=lambda app: fronts.append(LibrariesComeLate(app)) or fronts[0])
+    page.answer("How many eggs?", t=0.5)
+    assert page.find(".step .text").first.inner_text() == r"$2 \cdot 20 = \frac{80}{2}$"
+    fronts[0].come.set()
+    page.find(".step mfrac").wait_for()
 
 
 def test_a_loading_model_is_waited_for(visit) -> None:

@@ -13,7 +13,11 @@ import { appendUntrusted } from "./untrusted.js";
 import { Verdict } from "./verdict.js";
 import { Vote } from "./vote.js";
 
-/** The slider has whole percents: where it stands on the reply's threshold, it means that one. */
+/**
+ * The slider has whole percents: where it stands on the reply's threshold, it means that one.
+ * @param {Reply} reply
+ * @param {number} t
+ */
 const atOwn = ({ risk_threshold: own }, t) => (Math.round(100 * own) === Math.round(100 * t) ? own : t);
 
 const LONGEST_QUESTION = 2000;
@@ -29,9 +33,14 @@ export class AnswerView {
   #restarts = el("p", { class: "restarts" });
   #resets = 0;
   #closed = 0;
+  /** @type {string | null | undefined} */
   #settled;
 
-  /** `actions`: moveTo(t), askAgain(t). */
+  /**
+   * @param {HTMLElement} root
+   * @param {import("./prose.js").Prose} prose
+   * @param {import("./verdict.js").Actions} actions
+   */
   constructor(root, prose, actions) {
     this.root = root;
     this.#steps = new Steps(prose);
@@ -40,7 +49,10 @@ export class AnswerView {
     this.#raw = new Raw(prose);
   }
 
-  /** Make room for a run: nothing of the last one stays. */
+  /**
+   * Make room for a run: nothing of the last one stays.
+   * @param {Asked} request
+   */
   begin(request) {
     this.#question.replaceChildren();
     appendUntrusted(this.#question, questionOf(request).slice(0, LONGEST_QUESTION));
@@ -57,7 +69,11 @@ export class AnswerView {
     for (const part of [this.#restarts, this.#vote.element, this.#program.element]) part.hidden = true;
   }
 
-  /** What `run` has so far. */
+  /**
+   * What `run` has so far.
+   * @param {import("./run.js").Run} run
+   * @param {number} t
+   */
   progress({ folded, request }, t) {
     const live = isLive(request, formOf(request));
     const samples = request.samples ?? 1;
@@ -70,7 +86,11 @@ export class AnswerView {
     }
   }
 
-  /** `run` at the threshold `t`; gives what is shown. */
+  /**
+   * `run` at the threshold `t`; gives what is shown.
+   * @param {import("./run.js").Run & {reply: Reply}} run
+   * @param {number} t
+   */
   decide({ folded, reply, request, seconds }, t) {
     const moved = redecide(reply, atOwn(reply, Math.max(t, lowest(reply))));
     const shown = moved.refused ? reply : moved;
@@ -82,20 +102,33 @@ export class AnswerView {
     return shown;
   }
 
-  /** Why there is no answer. What was shown stays, marked as unfinished. */
+  /**
+   * Why there is no answer. What was shown stays, marked as unfinished.
+   * @param {import("./run.js").Run} run
+   * @param {{title: string, text: string}} words
+   * @param {HTMLElement} again
+   */
   fail({ folded }, words, again) {
     this.root.classList.add("unfinished");
     this.#noteResets(folded.resets);
     this.#verdict.failed(words, again);
   }
 
-  /** The steps of one answer are the same at every threshold that shows it. */
+  /**
+   * The steps of one answer are the same at every threshold that shows it.
+   * @param {Reply} shown
+   */
   #settle({ text, claims }) {
     if (text === this.#settled) return;
     this.#settled = text;
     this.#steps.settle(text === null ? [] : segments(text, claims ?? []));
   }
 
+  /**
+   * @param {Reply} reply
+   * @param {Reply} shown
+   * @param {Asked} request
+   */
   #showRest(reply, shown, request) {
     this.#vote.element.hidden = !shown.samples;
     const covered = shown.decision !== "answer";
@@ -106,6 +139,10 @@ export class AnswerView {
     this.#program.set({ request: atThreshold(request, shown), reply: shown });
   }
 
+  /**
+   * @param {import("./fold.js").Folded} folded
+   * @param {number} t
+   */
   #stream(folded, t) {
     if (folded.resets.length > this.#resets) {
       this.#steps.clear();
@@ -125,12 +162,20 @@ export class AnswerView {
   }
 }
 
-/** The request for what is shown: one that was moved has no error rate any more. */
+/**
+ * The request for what is shown: one that was moved has no error rate any more.
+ * @param {Asked} request
+ * @param {Reply} shown
+ * @returns {Asked}
+ */
 function atThreshold({ max_error: rate, ...request }, shown) {
   return rate !== undefined && shown.guarantee ? { ...request, max_error: rate } : { ...request, risk_threshold: shown.risk_threshold };
 }
 
-/** What to call an answer in the vote that is not here: samples may decline, and a server may keep the rest. */
+/**
+ * What to call an answer in the vote that is not here: samples may decline, and a server may keep the rest.
+ * @param {Reply} reply
+ */
 function unseenIn(reply) {
   return isToldRisk(reply) && allowed.withheld ? "declined" : "another answer, not sent";
 }

@@ -4,9 +4,17 @@ import { Decoder } from "./sse.js";
 
 /** Why there is no answer. `kind`: "refused" (an error reply), "lost" (no or half a reply), "stopped" (by the user). */
 export class Failure extends Error {
+  /**
+   * @param {"refused" | "lost" | "stopped"} kind
+   * @param {string} message
+   * @param {{status?: number | null, param?: string | null, retryAfter?: number | null}} [about]
+   */
   constructor(kind, message, { status = null, param = null, retryAfter = null } = {}) {
     super(message);
-    Object.assign(this, { kind, status, param, retryAfter });
+    this.kind = kind;
+    this.status = status;
+    this.param = param;
+    this.retryAfter = retryAfter;
   }
 }
 
@@ -18,7 +26,10 @@ export const key = {
 
 const at = (path) => new URL(path, document.baseURI);
 
-/** {state: "ready" | "loading" | "unreachable", message}: `message` is what the server says, if it says anything. */
+/**
+ * `message` is what the server says, if it says anything.
+ * @returns {Promise<{state: "ready" | "loading" | "unreachable", message?: string}>}
+ */
 export async function readiness() {
   try {
     const response = await fetch(at("ready"), { cache: "no-store" });
@@ -29,7 +40,10 @@ export async function readiness() {
   }
 }
 
-/** The one model: {id, calibrated, contracts, risk_threshold, …}. */
+/**
+ * The one model: {id, calibrated, contracts, risk_threshold, …}.
+ * @returns {Promise<Model>}
+ */
 export async function servedModel() {
   const response = await fetch(at("v1/models"), { cache: "no-store", headers: shown() });
   if (!response.ok) throw await refusal(response);
@@ -40,6 +54,9 @@ export async function servedModel() {
 /**
  * Ask, and give every event but the last to `onEvent(name, data)`; the last is the reply that is returned.
  * Throws a Failure for everything else; `signal` stops it.
+ * @param {Asked} request
+ * @param {{signal?: AbortSignal, onEvent: (name: string, data: any) => void}} options
+ * @returns {Promise<Reply>}
  */
 export async function ask(request, { signal, onEvent }) {
   try {
@@ -49,10 +66,11 @@ export async function ask(request, { signal, onEvent }) {
   } catch (error) {
     if (error instanceof Failure) throw error;
     if (signal?.aborted) throw new Failure("stopped", "stopped");
-    throw new Failure("lost", String(error?.message ?? error));
+    throw new Failure("lost", error instanceof Error ? error.message : String(error));
   }
 }
 
+/** @returns {Record<string, string>} */
 const shown = () => (key.get() ? { authorization: `Bearer ${key.get()}` } : {});
 
 function post(path, body, signal) {

@@ -1,6 +1,5 @@
 // A file of questions, asked one after the other with the settings of the form, and a table of what came.
 
-import { Failure } from "./api.js";
 import { el, find, setText } from "./dom.js";
 import { saveFile } from "./history.js";
 import { csvField, questionsIn } from "./questions.js";
@@ -11,6 +10,8 @@ import { count, failureWords, percent } from "./words.js";
 const COLUMNS = ["question", "decision", "reason", "confidence", "risk_threshold", "answer", "error"];
 const SHOWN = 300;
 
+/** @typedef {Partial<Reply> & {question: string, error?: string}} Asking */
+
 export class Batch {
   #file = el("input", { type: "file", id: "batch-file", accept: ".txt,.csv,.jsonl,.json" });
   #progress = el("progress", { max: 1, value: 0, "aria-label": "Questions asked", hidden: true });
@@ -20,11 +21,16 @@ export class Batch {
   #body = el("tbody");
   #table = el("table", { class: "batch-table", hidden: true },
     el("thead", {}, el("tr", {}, ...["Question", "Sure", "Answer"].map((name) => el("th", { scope: "col" }, name)))), this.#body);
+  /** @type {Asking[]} */
   #rows = [];
+  /** @type {Run | null} */
   #run = null;
   #stopped = false;
 
-  /** `requestFor(question)` is the form's request, null while none can be asked. */
+  /**
+   * `requestFor(question)` is the form's request, null while none can be asked.
+   * @param {{requestFor: (question: string) => Asked | null}} events
+   */
   constructor({ requestFor }) {
     this.requestFor = requestFor;
     this.#file.addEventListener("change", () => this.#start());
@@ -39,20 +45,22 @@ export class Batch {
   }
 
   async #start() {
-    const [file] = this.#file.files;
+    const file = this.#file.files?.[0];
     if (!file || this.#run) return;
     this.#file.disabled = true;
     try {
       await this.#askAll(questionsIn(file.name, await file.text()));
     } catch (error) {
-      setText(this.#note, error.message);
+      setText(this.#note, error instanceof Error ? error.message : String(error));
     }
     Object.assign(this.#file, { disabled: false, value: "" });
     this.#progress.hidden = this.#stop.hidden = true;
   }
 
+  /** @param {string[]} questions */
   async #askAll(questions) {
-    [this.#rows, this.#stopped] = [[], false];
+    this.#rows = [];
+    this.#stopped = false;
     this.#body.replaceChildren();
     this.#progress.max = questions.length;
     this.#progress.hidden = this.#stop.hidden = this.#table.hidden = this.#save.hidden = false;
@@ -64,15 +72,18 @@ export class Batch {
     }
   }
 
+  /**
+   * @param {string} question
+   * @returns {Promise<Asking>}
+   */
   async #ask(question) {
     const request = this.requestFor(question);
     if (!request) throw new Error("The server is not ready.");
-    this.#run = new Run(request, () => {});
-    await this.#run.start();
-    const { reply, failure } = this.#run;
+    const run = (this.#run = new Run(request, () => {}));
+    await run.start();
     this.#run = null;
-    if (failure instanceof Failure) return { question, error: failureWords(failure, false).text };
-    const { decision, reason, confidence, risk_threshold, answer } = reply;
+    if (!run.hasReply()) return { question, error: run.failure ? failureWords(run.failure, false).text : "" };
+    const { decision, reason, confidence, risk_threshold, answer } = run.reply;
     return { question, decision, reason, confidence, risk_threshold, answer };
   }
 
@@ -81,10 +92,11 @@ export class Batch {
     this.#run?.stop();
   }
 
+  /** @param {Asking} row */
   #add(row) {
     this.#rows.push(row);
     if (this.#rows.length > SHOWN) return;
-    const said = row.error ?? (row.decision === "answer" ? row.answer : "no answer");
+    const said = row.error ?? (row.decision === "answer" ? row.answer ?? "" : "no answer");
     this.#body.append(el("tr", {}, cell(row.question), el("td", {}, sureness(row)), cell(said)));
   }
 
@@ -100,8 +112,10 @@ export class Batch {
   }
 }
 
+/** @param {Asking} row */
 const sureness = ({ confidence }) => (typeof confidence === "number" ? percent(confidence) : "");
 
+/** @param {string} text */
 function cell(text) {
   const made = el("td", { class: "untrusted", dir: "auto" });
   appendUntrusted(made, text.slice(0, 500));

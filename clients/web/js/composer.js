@@ -7,15 +7,18 @@ import { offerSources } from "./sources.js";
 import { formWords } from "./words.js";
 
 export class Composer {
-  #form = find("ask");
-  #question = find("question");
-  #send = find("send");
-  #stop = find("stop");
+  #form = find("ask", HTMLFormElement);
+  #question = find("question", HTMLTextAreaElement);
+  #send = find("send", HTMLButtonElement);
+  #stop = find("stop", HTMLButtonElement);
   #hint = find("question-hint");
   #has = { critic: false, sources: false };
   #onTry;
 
-  /** `onAsk()`, `onStop()`, `onEdit()` when the question or how it is asked changes, `onTry(example)`. */
+  /**
+   * `onAsk()`, `onStop()`, `onEdit()` when the question or how it is asked changes, `onTry(example)`.
+   * @param {{onAsk: () => void, onStop: () => void, onEdit: () => void, onTry: (example: Example) => void}} events
+   */
   constructor({ onAsk, onStop, onEdit, onTry }) {
     this.#onTry = onTry;
     this.#form.addEventListener("submit", (event) => {
@@ -27,20 +30,26 @@ export class Composer {
       this.#tell("");
       onEdit();
     });
+    this.#form.addEventListener("input", () => showOptions(this.#form, this.#has));
     this.#form.addEventListener("change", () => {
       showOptions(this.#form, this.#has);
       onEdit();
     });
     this.#stop.addEventListener("click", onStop);
     // A browser says nothing about a wrong value that it cannot show.
-    this.#form.addEventListener("invalid", () => (find("options").open = true), true);
+    this.#form.addEventListener("invalid", () => (find("options", HTMLDetailsElement).open = true), true);
   }
 
   get question() {
     return this.#question.value.trim();
   }
 
-  /** The request as the form has it, with `bar` for what to abstain by, for a `question` after the messages `before` it. */
+  /**
+   * The request as the form has it, with `bar` for what to abstain by, for a `question` after the messages `before` it.
+   * @param {Bar} bar
+   * @param {string} question
+   * @param {Message[]} before
+   */
   request(bar, question = this.question, before = []) {
     return buildRequest(this.#form, question, bar, before);
   }
@@ -51,7 +60,10 @@ export class Composer {
     this.#question.focus();
   }
 
-  /** Fill the form with a request. */
+  /**
+   * Fill the form with a request.
+   * @param {Asked & {question: string}} request
+   */
   fill(request) {
     this.#question.value = request.question;
     fillForm(this.#form, request);
@@ -59,24 +71,29 @@ export class Composer {
     this.#tell("");
   }
 
-  /** Offer what the served model can do, in its order. */
+  /**
+   * Offer what the served model can do, in its order.
+   * @param {Model} model
+   */
   offer({ contract_cards: cards, confidence_sources: sources, examples, calibrators }) {
-    this.#has = { critic: sources.includes("critic"), sources: sources.length > 1 || calibrators?.length > 0 };
+    this.#has = { critic: sources.includes("critic"), sources: sources.length > 1 || calibrators.length > 0 };
     offerSources(this.#form, sources, calibrators);
     setForms(cards);
     const before = new FormData(this.#form).get("contract");
     const names = Object.keys(cards);
-    const chosen = names.includes(before) ? before : names[0];
-    const legend = find("contracts").querySelector("legend");
+    const chosen = names.find((name) => name === before) ?? names[0];
     const choices = names.map((name) => choice(name, formWords(cards[name]), name === chosen));
-    find("contracts").replaceChildren(legend, ...choices);
+    find("contracts").replaceChildren(find("contracts-legend"), ...choices);
     offerExamples(examples, this.#onTry);
     showOptions(this.#form, this.#has);
   }
 
-  /** "idle", "asking", or "waiting" for the server. */
+  /**
+   * Where it stands; "waiting" is for the server.
+   * @param {"idle" | "asking" | "waiting"} state
+   */
   set state(state) {
-    const pressed = [this.#send, this.#stop].includes(document.activeElement);
+    const pressed = [this.#send, this.#stop].some((button) => button === document.activeElement);
     this.#send.hidden = state === "asking";
     this.#stop.hidden = state !== "asking";
     this.#send.disabled = state === "waiting";
@@ -91,12 +108,16 @@ export class Composer {
     return Boolean(this.question);
   }
 
+  /** @param {string} hint */
   #tell(hint) {
     setText(this.#hint, hint);
     this.#question.setAttribute("aria-invalid", String(Boolean(hint)));
   }
 
-  /** Enter asks, with Shift it breaks the line; in the middle of composing a character it does neither. */
+  /**
+   * Enter asks, with Shift it breaks the line; in the middle of composing a character it does neither.
+   * @param {KeyboardEvent} event
+   */
   #onKey(event) {
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
     event.preventDefault();
@@ -104,6 +125,11 @@ export class Composer {
   }
 }
 
+/**
+ * @param {string} name
+ * @param {{name: string, about: string}} words
+ * @param {boolean} checked
+ */
 function choice(name, words, checked) {
   return el("label", { class: "contract" },
     el("input", { type: "radio", name: "contract", value: name, checked }),

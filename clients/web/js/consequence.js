@@ -1,17 +1,27 @@
 // What a threshold means for whoever holds the model to it: what was measured at it.
 
+/** @param {number} share */
 const in100 = (share) => Math.round(100 * share);
 
-/** In words, from the curve of a measured contract: the nearest threshold that was measured, named where it is another. */
+/**
+ * In words, from the curve of a measured contract: the nearest threshold that was measured, named where it is another.
+ * @param {Measured | undefined} measured
+ * @param {number} t
+ */
 export function consequence(measured, t) {
   const at = nearest(measured?.thresholds ?? [], t);
   if (!at) return "";
   const held = `At ${in100(at.risk_threshold)}% it answered ${in100(at.answered)} of 100 test questions`;
-  if (at.right === null || at.answered === 0) return `${held}.`;
+  if (at.right == null || at.answered === 0) return `${held}.`;
   return `${held}, ${in100(at.right)}% of those rightly.`;
 }
 
+/**
+ * @param {Measured["thresholds"]} points
+ * @param {number} t
+ */
 function nearest(points, t) {
+  /** @type {Measured["thresholds"][number] | null} */
   let best = null;
   for (const point of points) {
     const isNearer = best === null || Math.abs(point.risk_threshold - t) < Math.abs(best.risk_threshold - t);

@@ -7,7 +7,10 @@ import { appendUntrusted } from "./untrusted.js";
 export class Conversation {
   #place;
 
-  /** `place` says what the next question follows. */
+  /**
+   * `place` says what the next question follows.
+   * @param {HTMLElement} place
+   */
   constructor(place) {
     this.#place = place;
     this.clear();
@@ -15,13 +18,19 @@ export class Conversation {
 
   /** Forget it: the next question stands alone. */
   clear() {
+    /** @type {Message[]} */
     this.messages = [];
     this.#place.hidden = true;
   }
 
-  /** Go on from the answer `shown` to `request`. */
+  /**
+   * Go on from the answer `shown` to `request`.
+   * @param {Asked} request
+   * @param {Reply} shown
+   */
   extend(request, shown) {
-    const before = request.messages ?? [{ role: "user", content: request.question }];
+    /** @type {Message[]} */
+    const before = request.messages ?? [{ role: "user", content: questionOf(request) }];
     const said = [shown.text, shown.answer].filter(Boolean).join("\n");
     this.messages = [...before, { role: "assistant", content: said }];
     const about = el("span", { class: "untrusted", dir: "auto" });

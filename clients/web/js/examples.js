@@ -2,6 +2,7 @@
 
 import { el, find } from "./dom.js";
 
+/** @type {Example[]} */
 const GENERAL = [
   "Pens come in packs of 3 for 2 euros. What do 12 pens cost?",
   "How many moons does Saturn have?",
@@ -10,11 +11,15 @@ const GENERAL = [
 
 const SHOWS = { answer: "it is sure", abstain: "it declines", doubt: "a step is doubtful" };
 
-/** Offer `examples` of the model; `onTry(example)` when one is chosen. */
+/**
+ * Offer `examples` of the model; `onTry(example)` when one is chosen.
+ * @param {Example[]} examples
+ * @param {(example: Example) => void} onTry
+ */
 export function offerExamples(examples, onTry) {
-  const offered = (examples?.length ? examples : GENERAL).map((example) => {
+  const offered = (examples.length > 0 ? examples : GENERAL).map((example) => {
     const { question, shows } = example;
-    const what = SHOWS[shows] ? el("span", { class: "shows" }, `${SHOWS[shows]}`) : null;
+    const what = shows ? el("span", { class: "shows" }, SHOWS[shows]) : null;
     return el("button", { type: "button", onclick: () => onTry(example) }, el("span", {}, question), what);
   });
   find("examples").replaceChildren(el("span", {}, "Try"), ...offered);

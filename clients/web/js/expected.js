@@ -10,6 +10,7 @@ const ABOUT =
   "It pictures hope, and never says which step is right.";
 
 export class Expected {
+  /** @type {Reply["token_values"]} */
   #values = null;
   #tokens = el("div", { class: "code untrusted", tabindex: "0", role: "region", "aria-label": "Tokens" });
 
@@ -19,7 +20,10 @@ export class Expected {
     this.element.addEventListener("toggle", () => this.#show());
   }
 
-  /** `values` are [{text, value}] or null; `covered`: what they spell is below the threshold. */
+  /**
+   * `covered`: what they spell is below the threshold.
+   * @param {{values: Reply["token_values"], covered: boolean}} tokens
+   */
   set({ values, covered }) {
     this.element.hidden = !values;
     if (covered || values !== this.#values) this.element.open = false;
@@ -34,9 +38,10 @@ export class Expected {
   }
 }
 
+/** @param {{text: string, value: number | null}} token */
 function token({ text, value }) {
   const made = el("span", { class: "token", title: value === null ? "no value" : percent(value) });
-  made.style.setProperty("--doubt-share", value === null ? 0 : 1 - value);
+  made.style.setProperty("--doubt-share", String(value === null ? 0 : 1 - value));
   appendUntrusted(made, text);
   return made;
 }

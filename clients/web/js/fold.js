@@ -4,12 +4,18 @@ import { unitsOf } from "./spans.js";
 
 /** Claims as they close, and the text around them, cut as `segments()` cuts a whole one. Linear in the text. */
 export class Folded {
+  /** @type {Claim[]} */
   claims = [];
+  /** @type {Sample[]} */
   samples = [];
+  /** @type {string[]} */
   resets = [];
   tokens = 0;
   words = 0;
-  /** Closed: [{text, claim}], `claim` null between claims. */
+  /**
+   * Closed.
+   * @type {Segment[]}
+   */
   segments = [];
   /** The text after the last claim: what is being written. */
   tail = "";
@@ -19,7 +25,11 @@ export class Folded {
     return this.segments.map((segment) => segment.text).join("") + this.tail;
   }
 
-  /** Take one event; names that are not known mean nothing. */
+  /**
+   * Take one event; names that are not known mean nothing.
+   * @param {string} event
+   * @param {any} data
+   */
   take(event, data) {
     if (event === "delta") this.#add(data.text);
     else if (event === "claim") this.#close(data);
@@ -28,11 +38,13 @@ export class Folded {
     else if (event === "progress") this.tokens = data.tokens;
   }
 
+  /** @param {string} text */
   #add(text) {
     this.tail += text;
     this.words += text.split(/\s+/).length - 1;
   }
 
+  /** @param {Claim & {index: number}} closed */
   #close({ index, ...claim }) {
     this.claims.push(claim);
     const start = Math.max(claim.span[0], this.#points);
@@ -45,8 +57,12 @@ export class Folded {
     this.#points = claim.span[1];
   }
 
+  /** @param {string} reason */
   #drop(reason) {
     this.resets.push(reason);
-    [this.claims, this.segments, this.tail, this.words, this.#points] = [[], [], "", 0, 0];
+    this.claims = [];
+    this.segments = [];
+    this.tail = "";
+    this.words = this.#points = 0;
   }
 }

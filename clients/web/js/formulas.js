@@ -6,7 +6,12 @@ const LONGEST = 2000;
 const ENVIRONMENT = /\\begin\{([a-z]{1,12}\*?)\}/y;
 const BOXED = /\\boxed\{/y;
 
-/** The formula that begins at `at`: {latex, display, end}, or null. */
+/**
+ * The formula that begins at `at`, or null.
+ * @param {string} text
+ * @param {number} at
+ * @returns {Formula & {end: number} | null}
+ */
 export function formulaAt(text, at) {
   if (text[at] === "$") return text[at + 1] === "$" ? between(text, at, "$$", "$$", true) : inline(text, at);
   if (text[at] !== "\\") return null;
@@ -15,7 +20,11 @@ export function formulaAt(text, at) {
   return environment(text, at) ?? boxed(text, at);
 }
 
-/** [{text}, {latex, display, text}, …] in order; joined, the texts are `text`. */
+/**
+ * Formulas and what stands between them, in order; joined, the texts are `text`.
+ * @param {string} text
+ * @returns {({text: string} & Partial<Formula>)[]}
+ */
 export function splitFormulas(text) {
   const pieces = [];
   let [from, at] = [0, 0];
@@ -33,7 +42,10 @@ export function splitFormulas(text) {
   return pieces;
 }
 
-/** Whether a final answer is LaTeX without any delimiter, as models often write it. */
+/**
+ * Whether a final answer is LaTeX without any delimiter, as models often write it.
+ * @param {string} text
+ */
 export function isBareLatex(text) {
   const pieces = text.length <= 300 ? splitFormulas(text) : [];
   const delimited = pieces.some((piece) => piece.latex && !/^\\(?:begin|boxed)/.test(piece.text));
@@ -71,7 +83,14 @@ function boxed(text, at) {
 
 const made = (latex, display, end) => (latex.trim() ? { latex: latex.trim(), display, end } : null);
 
-/** Where `close` stands outside of braces, so that \text{if $x$} closes nothing; -1 if not before `last` or `stop`. */
+/**
+ * Where `close` stands outside of braces, so that \text{if $x$} closes nothing; -1 if not before `last` or `stop`.
+ * @param {string} text
+ * @param {number} from
+ * @param {string} close
+ * @param {number} last
+ * @param {string | null} stop
+ */
 function closing(text, from, close, last, stop = null) {
   let depth = 0;
   for (let at = from; at < text.length && at < last; at++) {

@@ -7,12 +7,19 @@ import { count, percent } from "./words.js";
 const MOST = 200;
 const [STORE, SWITCH] = ["history", "history-off"];
 
+/**
+ * @typedef {Pick<Reply, "decision" | "reason" | "confidence" | "answer"> & {at: string, request: Asked}} Entry
+ */
+
 export class History {
   #list = el("ol", { class: "asked-list", role: "list" });
   #summary = el("summary", {}, "");
   #off = el("input", { type: "checkbox" });
 
-  /** `onOpen(request)` when the reader takes a question up again. */
+  /**
+   * `onOpen(request)` when the reader takes a question up again.
+   * @param {{onOpen: (request: Asked) => void}} events
+   */
   constructor({ onOpen }) {
     this.onOpen = onOpen;
     this.#off.checked = localStorage.getItem(SWITCH) === "1";
@@ -26,7 +33,10 @@ export class History {
     this.#show(this.entries);
   }
 
-  /** Newest first. */
+  /**
+   * Newest first.
+   * @returns {Entry[]}
+   */
   get entries() {
     try {
       return JSON.parse(localStorage.getItem(STORE) ?? "[]");
@@ -35,9 +45,14 @@ export class History {
     }
   }
 
-  /** Note what `request` got; of a reply that declined no answer is kept. */
+  /**
+   * Note what `request` got; of a reply that declined no answer is kept.
+   * @param {Asked} request
+   * @param {Reply} reply
+   */
   add(request, { decision, confidence, answer, reason }) {
     if (this.#off.checked || !request.question) return;
+    /** @type {Entry} */
     const entry = { at: new Date().toISOString(), request, decision, reason, confidence, answer };
     this.#write([entry, ...this.entries].slice(0, MOST));
   }
@@ -47,6 +62,7 @@ export class History {
     if (this.#off.checked) this.#write([]);
   }
 
+  /** @param {Entry[]} entries */
   #write(entries) {
     try {
       localStorage.setItem(STORE, JSON.stringify(entries));
@@ -56,15 +72,17 @@ export class History {
     this.#show(this.entries);
   }
 
+  /** @param {Entry[]} entries */
   #show(entries) {
     setText(this.#summary, `Asked before in this browser: ${count(entries.length, "question")}`);
     find("history").hidden = entries.length === 0 && !this.#off.checked;
     this.#list.replaceChildren(...entries.map((entry) => this.#entry(entry)));
   }
 
+  /** @param {Entry} entry */
   #entry({ request, decision, confidence }) {
     const button = el("button", { type: "button", class: "again", dir: "auto", onclick: () => this.onOpen(request) });
-    appendUntrusted(button, request.question.slice(0, 200));
+    appendUntrusted(button, (request.question ?? "").slice(0, 200));
     const sure = confidence === null ? "" : `, ${percent(confidence)} sure`;
     return el("li", {}, button, el("span", { class: "facts" }, `${decision === "answer" ? "answered" : "no answer"}${sure}`));
   }
@@ -74,7 +92,12 @@ export class History {
   }
 }
 
-/** Hand a text to the reader as a file. */
+/**
+ * Hand a text to the reader as a file.
+ * @param {string} name
+ * @param {string} type
+ * @param {string} text
+ */
 export function saveFile(name, type, text) {
   const url = URL.createObjectURL(new Blob([text], { type }));
   el("a", { href: url, download: name }).click();

@@ -2,9 +2,13 @@
 
 import { makeParser } from "./markdown.js";
 
-/** {temml, parser} once they are loaded. */
+/**
+ * Both once they are loaded.
+ * @type {{temml: Temml | null, parser: any}}
+ */
 export const libraries = { temml: null, parser: null };
 
+/** @type {Promise<[{default: any}, {default: any}]> | null} */
 let loading = null;
 
 /** Load both; true when they are there. One that did not come is asked for again by the next text that needs it. */

@@ -22,8 +22,11 @@ class Page {
   #conversation = new Conversation(find("following"));
   #ruler = new Ruler({ onMove: () => this.#moved(), askAgain: (t) => this.#asking.again(t) });
   #composer = new Composer({
-    onAsk: () => this.#ask(),
-    onStop: () => this.#reading.run.stop(),
+    onAsk: () => {
+      document.body.classList.remove("touring");
+      this.#ask();
+    },
+    onStop: () => this.#reading.run?.stop(),
     onEdit: () => this.#reading.edit(),
     onTry: (example) => this.#try(example),
   });
@@ -61,6 +64,7 @@ class Page {
     this.#reading.move();
   }
 
+  /** @param {Model} model */
   #ready(model) {
     this.#composer.offer(model);
     showTrust(model);
@@ -79,28 +83,38 @@ class Page {
   }
 
   #stop() {
-    if (this.#reading.isAsking) this.#reading.run.stop();
+    if (this.#reading.isAsking) this.#reading.run?.stop();
   }
 
-  /** Put a request into the form; it is not asked. */
+  /**
+   * Put a request into the form; it is not asked.
+   * @param {Asked} request
+   */
   #take(request) {
     this.#conversation.clear();
     this.#composer.fill({ ...request, question: questionOf(request) });
     this.#reading.take(request);
   }
 
+  /** @param {Example} example */
   #try({ question, contract, granularity, risk_threshold }) {
     if (this.#reading.isAsking) return;
+    document.body.classList.add("touring"); // The other examples stay in view.
     this.#take({ question, risk_threshold, ...(contract && { contract }), ...(granularity && { granularity }) });
     this.#ask();
   }
 
+  /** @param {Reply} shown */
   #followUp(shown) {
+    if (this.#reading.run === null) return;
     this.#conversation.extend(this.#reading.run.request, shown);
     this.#composer.clear();
   }
 
-  /** `title` says what the server is waited for, null when it is ready. */
+  /**
+   * `title` says what the server is waited for, null when it is ready.
+   * @param {string | null} title
+   */
   #serverState(title) {
     if (this.#reading.isAsking) return;
     this.#composer.state = title === null ? "idle" : "waiting";
@@ -113,6 +127,7 @@ class Page {
     this.#asking.begin(this.#composer.request(this.#reading.bar, question, this.#conversation.messages));
   }
 
+  /** @param {number} t */
   #moveTo(t) {
     this.#ruler.t = t;
     this.#ruler.focus();
@@ -124,6 +139,7 @@ class Page {
     this.#reading.leave();
   }
 
+  /** @param {string} text */
   #announce(text) {
     setText(find("announcer"), text);
   }

@@ -4,7 +4,7 @@ import { oncePerFrame } from "./dom.js";
 import { libraries } from "./libraries.js";
 import { hasInvisible } from "./untrusted.js";
 
-const NAMESPACE = "http://www.w3.org/1998/Math/MathML";
+const NAMESPACE = /** @type {const} */ ("http://www.w3.org/1998/Math/MathML");
 const ELEMENTS = new Set(
   ("math mrow mstyle mpadded mphantom menclose mtable mtr mtd mi mn mo mtext mspace mfrac msqrt mroot " +
     "msub msup msubsup mover munder munderover mmultiscripts mprescripts none").split(" "),
@@ -32,12 +32,18 @@ const STRUCK = "tml-cancelto";
 const OPERATORS = /[\u2061-\u2064]/g;
 const DEEPEST = 100;
 
+/** @type {HTMLElement[]} */
 const waiting = [];
 const measure = oncePerFrame(() => makeReachable(waiting.splice(0)));
 
-/** Fill `place`, which shows the source, with the formula; false, and the source stays, where that cannot be. */
+/**
+ * Fill `place`, which shows the source, with the formula; false, and the source stays, where that cannot be.
+ * @param {HTMLElement} place
+ * @param {Formula} formula
+ */
 export function showFormula(place, { latex, display }) {
-  const built = mathOf(latex, display);
+  const { temml } = libraries;
+  const built = temml && mathOf(temml, latex, display);
   if (!built) return false;
   place.replaceChildren(built);
   if (display) waiting.push(place);
@@ -45,11 +51,16 @@ export function showFormula(place, { latex, display }) {
   return true;
 }
 
-function mathOf(latex, display) {
+/**
+ * @param {Temml} temml
+ * @param {string} latex
+ * @param {boolean} display
+ */
+function mathOf(temml, latex, display) {
   if (DEFINES.test(latex)) return null;
   for (const written of readings(latex.replace(NUMBERED, "$1*}").replace(EQNARRAY, "$1{align*}"), display)) {
     try {
-      return build(libraries.temml.__renderToMathMLTree(written, settings(display)), DEEPEST);
+      return build(temml.__renderToMathMLTree(written, settings(display)), DEEPEST);
     } catch {
       // LaTeX that Temml does not know, or that is nested too deep for it.
     }
@@ -57,7 +68,11 @@ function mathOf(latex, display) {
   return null;
 }
 
-/** As TeX has it, "\\" ends no line of a display; whoever writes it means that it does. */
+/**
+ * As TeX has it, "\\" ends no line of a display; whoever writes it means that it does.
+ * @param {string} latex
+ * @param {boolean} display
+ */
 function readings(latex, display) {
   if (!display || !latex.includes("\\\\") || /^\\begin\{[^]*\\end\{[a-z]+\*?\}$/.test(latex)) return [latex];
   return ["gathered", "aligned"].map((name) => `\\begin{${name}}${latex}\\end{${name}}`);
@@ -67,26 +82,47 @@ const settings = (displayMode) => (
   { displayMode, throwOnError: true, trust: false, maxSize: [10, 10], maxExpand: 200, macros: {} }
 );
 
-/** A node of Temml's tree as an element; null when anything in it is not on the list. */
+/**
+ * A node of Temml's tree as an element; null when anything in it is not on the list.
+ * @param {TemmlNode} node
+ * @param {number} depth
+ * @returns {Node | null}
+ */
 export function build(node, depth) {
   if (typeof node.text === "string") return textOf(node.text);
   if (depth === 0 || node.classes?.includes(STRUCK)) return null;
-  const isFragment = node.type === undefined && node.attributes === undefined;
-  if (!isFragment && !ELEMENTS.has(node.type)) return null;
-  const children = node.children.map((child) => build(child, depth - 1));
-  if (children.includes(null)) return null;
-  const made = isFragment ? document.createDocumentFragment() : document.createElementNS(NAMESPACE, node.type);
-  if (!isFragment) dress(made, node);
-  made.append(...children);
+  const made = elementOf(node);
+  const children = made ? node.children.map((child) => build(child, depth - 1)) : [];
+  for (const child of children) {
+    if (child === null) return null;
+    made?.append(child);
+  }
   return made;
 }
 
+/**
+ * An empty element for a node, a fragment for one that only groups, null for what is not on the list.
+ * @param {TemmlNode} node
+ */
+function elementOf(node) {
+  const { type, attributes } = node;
+  if (type === undefined) return attributes === undefined ? document.createDocumentFragment() : null;
+  if (!ELEMENTS.has(type)) return null;
+  const made = document.createElementNS(NAMESPACE, type);
+  dress(made, node);
+  return made;
+}
+
+/**
+ * @param {MathMLElement} made
+ * @param {TemmlNode} node
+ */
 function dress(made, { attributes, style, classes }) {
   for (const [name, value] of Object.entries(attributes ?? {})) {
     if (ATTRIBUTES.has(name) && VALUE.test(value)) made.setAttribute(name, value);
   }
   for (const [name, value] of Object.entries(style ?? {})) {
-    if (STYLES.has(name) && VALUE.test(value)) made.style[name] = value;
+    if (STYLES.has(name) && VALUE.test(value)) Object.assign(made.style, { [name]: value });
   }
   for (const name of classes ?? []) if (CLASS.test(name)) made.classList.add(name);
 }
@@ -95,7 +131,10 @@ function textOf(text) {
   return hasInvisible(text.replace(OPERATORS, "")) ? null : document.createTextNode(text);
 }
 
-/** What is wider than its place scrolls, so the keyboard has to get there. All are measured before any is changed. */
+/**
+ * What is wider than its place scrolls, so the keyboard has to get there. All are measured before any is changed.
+ * @param {HTMLElement[]} places
+ */
 function makeReachable(places) {
   const wide = places.filter((place) => place.scrollWidth > place.clientWidth);
   for (const place of wide) place.tabIndex = 0;

@@ -8,16 +8,24 @@ const FIELDS = {
 };
 const LONGEST = 8000;
 
-/** The fragment for `request`; "" where it would be too long, or holds a conversation. */
+/**
+ * The fragment for `request`; "" where it would be too long, or holds a conversation.
+ * @param {Asked} request
+ */
 export function linkOf(request) {
   const kept = Object.entries(request).filter(([name]) => name in FIELDS);
   const link = `#${new URLSearchParams(kept.map(([name, value]) => [name, String(value)]))}`;
   return request.question && link.length <= LONGEST ? link : "";
 }
 
-/** The request in a fragment, or null. */
+/**
+ * The request in a fragment, or null.
+ * @param {string} fragment
+ * @returns {Asked | null}
+ */
 export function readLink(fragment) {
   const given = new URLSearchParams(fragment.slice(1));
+  /** @type {Record<string, any> & Asked} */
   const request = {};
   for (const [name, kind] of Object.entries(FIELDS)) {
     const value = given.get(name);

@@ -10,6 +10,7 @@ const SHOWN = 5000;
 export class Program {
   #code = el("pre", { class: "code", tabindex: "0", "aria-label": "Code" });
   #copied = el("span", { class: "copied", role: "status" });
+  /** @type {Record<string, () => string>} */
   #texts = {};
   #kind = "json";
 
@@ -24,7 +25,10 @@ export class Program {
     this.element.addEventListener("toggle", () => this.#show());
   }
 
-  /** `reply` is the reply that `request` would get: what only this page asked for is taken out of it. */
+  /**
+   * `reply` is the reply that `request` would get: what only this page asked for is taken out of it.
+   * @param {{request: Asked, reply: Reply}} both
+   */
   set({ request, reply }) {
     this.#texts = {
       json: () => escapeInvisible(JSON.stringify(asAsked(reply), null, 2), jsonEscape),
@@ -58,19 +62,23 @@ export class Program {
     const text = this.#texts[this.#kind]();
     const done = await copyText(text, this.#code);
     if (!done) this.#code.replaceChildren(text);
-    if (!done) getSelection().selectAllChildren(this.#code);
+    if (!done) getSelection()?.selectAllChildren(this.#code);
     this.#copied.textContent = done ? "Copied" : "Selected: copy it with your keyboard";
   }
 }
 
-/** What a caller who asks for no withheld text and no raw output gets. */
+/**
+ * What a caller who asks for no withheld text and no raw output gets.
+ * @param {Reply} reply
+ */
 function asAsked(reply) {
-  const shown = (group) => (reply.decision === "answer" && group.chosen ? group : { ...group, answer: null });
+  const shown = (/** @type {Group} */ group) => (reply.decision === "answer" && group.chosen ? group : { ...group, answer: null });
   const samples = reply.samples && { ...reply.samples, groups: reply.samples.groups.map(shown) };
   const kept = reply.decision === "answer" ? {} : { token_values: undefined };
   return { ...reply, withheld: null, raw: null, samples, ...kept };
 }
 
+/** @param {Asked} request */
 function curl(request) {
   const body = escapeInvisible(JSON.stringify(request), jsonEscape);
   const url = new URL("v1/answers", document.baseURI);
@@ -79,9 +87,13 @@ function curl(request) {
   return `curl -sS ${quoted(url.href)} \\\n  -H 'content-type: application/json'${shown} \\\n  -d ${quoted(body)}`;
 }
 
-/** One word for a shell. */
+/**
+ * One word for a shell.
+ * @param {string} text
+ */
 const quoted = (text) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
+/** @param {Asked} request */
 function python({ question, messages, ...options }) {
   const lines = Object.entries(options).map(([name, value]) => `        ${name}=${literal(value)},\n`);
   const asked = messages ? list(messages) : literal(question);
@@ -93,13 +105,18 @@ function python({ question, messages, ...options }) {
   );
 }
 
+/** @param {Message[]} messages */
 const list = (messages) => `[${messages.map(({ role, content }) => (
   `{"role": ${literal(role)}, "content": ${literal(content)}}`
 )).join(", ")}]`;
 
+/** @type {Record<string, string>} */
 const ESCAPES = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
-/** A string or number as Python writes it. */
+/**
+ * A string or number as Python writes it.
+ * @param {unknown} value
+ */
 function literal(value) {
   if (typeof value === "boolean") return value ? "True" : "False";
   if (typeof value !== "string") return String(value);

@@ -6,15 +6,19 @@ import { percent } from "./words.js";
 
 export class ErrorRate {
   #root = find("promise");
-  #select = find("max-error");
+  #select = find("max-error", HTMLSelectElement);
+  /** @type {Level[]} */
   #levels = [];
 
-  /** `onChoose(level)` when the reader chooses a level, or null for the slider alone. */
+  /**
+   * `onChoose(level)` when the reader chooses a level, or null for the slider alone.
+   * @param {{onChoose: (level: Level | null) => void}} events
+   */
   constructor({ onChoose }) {
     this.#select.addEventListener("change", () => onChoose(this.chosen));
   }
 
-  /** {max_error, threshold, expected_coverage, exact, delta}, or null. */
+  /** The level that was chosen, or null. */
   get chosen() {
     return this.#levels.find((_, i) => String(i) === this.#select.value) ?? null;
   }
@@ -24,13 +28,20 @@ export class ErrorRate {
     this.#select.value = "";
   }
 
-  /** Choose the offered level of this error rate; the slider where there is none. */
+  /**
+   * Choose the offered level of this error rate; the slider where there is none.
+   * @param {number | null | undefined} most
+   */
   choose(most) {
     const found = this.#levels.findIndex((level) => level.max_error === most);
     this.#select.value = found < 0 ? "" : String(found);
   }
 
-  /** Offer the levels that hold for what `asked` asks, of the model's `calibrators`. */
+  /**
+   * Offer the levels that hold for what `asked` asks, of the model's `calibrators`.
+   * @param {Calibrator[] | undefined} calibrators
+   * @param {Asked | Reply} asked
+   */
   offer(calibrators, asked) {
     const levels = levelsFor(calibrators, asked);
     const same = levels.length === this.#levels.length && levels.every((one, i) => isSame(one, this.#levels[i]));
@@ -42,16 +53,29 @@ export class ErrorRate {
   }
 }
 
+/**
+ * @param {Calibrator[] | undefined} calibrators
+ * @param {Asked | Reply} asked
+ * @returns {Level[]}
+ */
 function levelsFor(calibrators, asked) {
   const granularity = asked.granularity ?? formOf(asked).granularities[0];
-  const fits = (one) => one.fits && (one.contract ?? asked.contract) === asked.contract && one.granularity === granularity;
+  const fits = (/** @type {Calibrator} */ one) => one.fits && (one.contract ?? asked.contract) === asked.contract && one.granularity === granularity;
   const found = (calibrators ?? []).find((one) => fits(one) && one.levels.length > 0);
   return found ? found.levels.map((level) => ({ ...level, exact: found.exact, delta: found.delta })) : [];
 }
 
+/**
+ * @param {Level} one
+ * @param {Level} other
+ */
 const isSame = (one, other) => one.max_error === other.max_error && one.threshold === other.threshold;
 
-/** What a level means, before anything is asked. */
+/**
+ * What a level means, before anything is asked.
+ * @param {Level} level
+ * @param {Mode} mode
+ */
 export function levelWords({ max_error: most, expected_coverage: coverage, exact, delta }, mode = "decide") {
   const share = Math.round(100 * coverage);
   const answers = mode === "mark" ? `It leaves about ${share} of 100 steps unmarked` : `It answers about ${share} in 100`;
@@ -59,7 +83,11 @@ export function levelWords({ max_error: most, expected_coverage: coverage, exact
   return `${answers}; at most ${percent(most)} of them wrong, ${certainty(delta)}.`;
 }
 
-/** What the guarantee of a reply says; "" where it has none. */
+/**
+ * What the guarantee of a reply says; "" where it has none.
+ * @param {Guarantee | null | undefined} guarantee
+ * @param {Granularity} granularity
+ */
 export function guaranteeWords(guarantee, granularity = "response") {
   if (!guarantee) return "";
   const given = granularity === "claims" ? "steps not marked so" : "answers given so";

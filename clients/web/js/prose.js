@@ -15,21 +15,36 @@ export const AT_ONCE = 20_000;
 const DRESSED = /[`$\\|]|\*\S|!?\[|<\w|^\s*(?:[-+*]|#{1,6}|\d{1,9}[.)]|-{3,})\s/mu;
 
 export class Prose {
-  /** The text that each place shows: what is loaded late must not overwrite what came meanwhile. */
+  /**
+   * The text that each place shows: what is loaded late must not overwrite what came meanwhile.
+   * @type {WeakMap<Element, string>}
+   */
   #texts = new WeakMap();
 
-  /** Replace what `parent` holds by `text`. */
+  /**
+   * Replace what `parent` holds by `text`.
+   * @param {HTMLElement} parent
+   * @param {string} text
+   */
   write(parent, text) {
     this.#start(parent, text, DRESSED.test(text), appendDressed);
   }
 
-  /** The same for a final answer, which may be LaTeX without delimiters. */
+  /**
+   * The same for a final answer, which may be LaTeX without delimiters.
+   * @param {HTMLElement} parent
+   * @param {string} answer
+   */
   writeAnswer(parent, answer) {
     const bare = isBareLatex(answer);
     this.#start(parent, answer, bare || DRESSED.test(answer), bare ? appendFormula : appendDressed);
   }
 
-  /** The same for what is shown exactly as it was written. */
+  /**
+   * The same for what is shown exactly as it was written.
+   * @param {HTMLElement} parent
+   * @param {string} text
+   */
   writeSource(parent, text) {
     this.#start(parent, text, false, appendUntrusted);
   }
@@ -65,8 +80,9 @@ export class Prose {
 function appendDressed(parent, text) {
   const nodes = markdownNodes(text, libraries.parser);
   if (nodes === null) return appendUntrusted(parent, text);
-  const only = nodes.childElementCount === 1 && nodes.firstElementChild.matches("p:not([class])");
-  parent.append(...(only ? nodes.firstElementChild : nodes).childNodes);
+  const [first, ...others] = nodes.children;
+  const only = others.length === 0 && first?.matches("p:not([class])");
+  parent.append(...(only ? first : nodes).childNodes);
 }
 
 function appendFormula(parent, latex) {

@@ -2,7 +2,12 @@
 
 export const MOST = 1000;
 
-/** The questions in a file of this `name` and `text`. Throws an Error that says what is wrong with it. */
+/**
+ * The questions in a file of this `name` and `text`. Throws an Error that says what is wrong with it.
+ * @param {string} name
+ * @param {string} text
+ * @returns {string[]}
+ */
 export function questionsIn(name, text) {
   const plain = text.replace(/^\ufeff/, "");
   const found = /\.jsonl?$/i.test(name) ? jsonLines(plain) : /\.csv$/i.test(name) ? column(csvRows(plain)) : plain.split(/\r?\n/);
@@ -12,6 +17,7 @@ export function questionsIn(name, text) {
   return questions;
 }
 
+/** @param {string} text */
 function jsonLines(text) {
   return text.split(/\r?\n/).flatMap((line, i) => {
     if (!line.trim()) return [];
@@ -25,29 +31,36 @@ function jsonLines(text) {
   });
 }
 
-function column([head, ...rows]) {
-  const at = (head ?? []).findIndex((name) => name.trim().toLowerCase() === "question");
+/** @param {string[][]} rows */
+function column([head = [], ...rows]) {
+  const at = head.findIndex((name) => name.trim().toLowerCase() === "question");
   if (at < 0) throw new Error("Its first line names no column \"question\".");
   return rows.map((row) => row[at] ?? "");
 }
 
-/** RFC 4180: fields in quotes may hold commas, line ends and doubled quotes. */
+/**
+ * RFC 4180: fields in quotes may hold commas, line ends and doubled quotes.
+ * @param {string} text
+ */
 function csvRows(text) {
-  const rows = [[""]];
+  let row = [""];
+  const rows = [row];
   let quoted = false;
   for (let i = 0; i < text.length; i++) {
-    const row = rows.at(-1);
     const char = text[i];
     if (quoted && char === '"' && text[i + 1] === '"') row[row.length - 1] += text[++i];
     else if (char === '"' && (quoted || row.at(-1) === "")) quoted = !quoted;
     else if (!quoted && char === ",") row.push("");
-    else if (!quoted && char === "\n") rows.push([""]);
+    else if (!quoted && char === "\n") rows.push((row = [""]));
     else if (quoted || char !== "\r") row[row.length - 1] += char;
   }
   return rows;
 }
 
-/** One field of a CSV; what a spreadsheet would take for a formula is made text. */
+/**
+ * One field of a CSV; what a spreadsheet would take for a formula is made text.
+ * @param {unknown} value
+ */
 export function csvField(value) {
   const text = String(value ?? "");
   const harmless = typeof value === "string" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;

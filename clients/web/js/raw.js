@@ -6,15 +6,20 @@ export class Raw {
   #prose;
   #note = el("p", { class: "because" });
   #text = el("div", { class: "code untrusted", tabindex: "0", role: "region", "aria-label": "Raw output" });
+  /** @type {string | null} */
   #raw = null;
 
+  /** @param {import("./prose.js").Prose} prose */
   constructor(prose) {
     this.#prose = prose;
     this.element = el("details", { class: "raw" }, el("summary", {}, "Raw output"), this.#note, this.#text);
     this.element.addEventListener("toggle", () => this.#show());
   }
 
-  /** `covered`: the output is here, but what it says is below the threshold. */
+  /**
+   * `covered`: the output is here, but what it says is below the threshold.
+   * @param {{raw: string | null, covered: boolean}} output
+   */
   set({ raw, covered }) {
     this.element.hidden = raw === null;
     this.#note.textContent = covered

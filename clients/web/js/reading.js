@@ -9,14 +9,31 @@ import { count, headline } from "./words.js";
 const WITHHELD = "This server keeps withheld text to itself, so this answer can only be held to more.";
 
 export class Reading {
+  /** @type {import("./run.js").Run | null} */
   run = null;
 
+  /**
+   * @param {{
+   *   ruler: import("./ruler.js").Ruler,
+   *   answer: import("./answer.js").AnswerView,
+   *   composer: import("./composer.js").Composer,
+   *   server: import("./server.js").Server,
+   *   example: {move: (t: number) => void},
+   * }} parts
+   */
   constructor({ ruler, answer, composer, server, example }) {
-    Object.assign(this, { ruler, answer, composer, server, example });
+    this.ruler = ruler;
+    this.answer = answer;
+    this.composer = composer;
+    this.server = server;
+    this.example = example;
     this.rate = new ErrorRate({ onChoose: (level) => this.#choose(level) });
   }
 
-  /** What is asked for: the error rate that was chosen, else the slider's threshold. */
+  /**
+   * What is asked for: the error rate that was chosen, else the slider's threshold.
+   * @returns {Bar}
+   */
   get bar() {
     const level = this.rate.chosen;
     return level ? { max_error: level.max_error } : { risk_threshold: this.ruler.t };
@@ -26,7 +43,10 @@ export class Reading {
     return this.run !== null && !this.run.isDone;
   }
 
-  /** Make room for `run`. */
+  /**
+   * Make room for `run`.
+   * @param {import("./run.js").Run} run
+   */
   open(run) {
     this.run = run;
     this.ruler.lock(0);
@@ -38,10 +58,10 @@ export class Reading {
 
   /** What came so far. */
   progress() {
-    if (!this.isAsking) return;
+    if (this.run === null || this.run.isDone) return;
     this.answer.progress(this.run, this.ruler.t);
     const { segments } = this.run.folded;
-    if (segments.length > 0) this.ruler.mark(segments.filter((s) => s.claim).map((s) => s.claim.confidence), null);
+    if (segments.length > 0) this.ruler.mark(segments.flatMap(({ claim }) => (claim ? [claim.confidence] : [])), null);
   }
 
   /** The reader moved the slider: no other threshold than its own has the promise. */
@@ -54,7 +74,7 @@ export class Reading {
   move() {
     this.tell();
     if (this.run === null) this.example.move(this.ruler.t);
-    else if (this.run.reply) this.show();
+    else if (this.run.hasReply()) this.show(this.run);
     else this.progress();
   }
 
@@ -64,9 +84,12 @@ export class Reading {
     this.move();
   }
 
-  /** A request was put into the form: what it abstains by goes to the slider, or to the error rates on offer. */
+  /**
+   * A request was put into the form: what it abstains by goes to the slider, or to the error rates on offer.
+   * @param {Asked} request
+   */
   take({ risk_threshold: t, max_error: most }) {
-    if (t !== undefined) this.ruler.t = t;
+    if (t != null) this.ruler.t = t;
     this.edit();
     this.rate.choose(most);
     this.edit();
@@ -74,25 +97,29 @@ export class Reading {
 
   /** Say in words what the slider does. */
   tell() {
-    const asked = this.#isOfAnswer() ? this.run.reply ?? this.run.request : this.composer.request({ risk_threshold: this.ruler.t });
+    const shown = this.#shown;
+    const asked = shown ? shown.reply ?? shown.request : this.composer.request({ risk_threshold: this.ruler.t });
     const mode = modeOf(asked);
     this.ruler.mode = mode;
     const { measured, calibrators } = this.server.model ?? {};
     this.rate.offer(calibrators, asked);
     const level = this.rate.chosen;
-    const found = mode === "decide" ? consequence(measured?.[asked.contract], this.ruler.t) : "";
-    this.ruler.consequence = level ? levelWords(level, mode) : found;
+    this.ruler.consequence = level ? levelWords(level, mode) : this.#measuredAt(measured, mode, asked.contract ?? "");
   }
 
   /** Let the slider go no lower than what came allows. */
   lock() {
-    const floor = this.#isOfAnswer() ? lowest(this.run.reply) : 0;
+    const reply = this.#shown?.reply;
+    const floor = reply ? lowest(reply) : 0;
     this.ruler.lock(floor, floor > 0 ? WITHHELD : "");
   }
 
-  /** The reply at the slider's threshold; gives what is shown. */
-  show() {
-    const shown = this.answer.decide(this.run, this.ruler.t);
+  /**
+   * The reply of `run` at the slider's threshold; gives what is shown.
+   * @param {import("./run.js").Run & {reply: Reply}} run
+   */
+  show(run) {
+    const shown = this.answer.decide(run, this.ruler.t);
     const steps = (shown.claims ?? []).map((claim) => claim.confidence);
     this.ruler.mark(steps, shown.confidence);
     const doubted = steps.filter((p) => isBelow(p, shown.risk_threshold)).length;
@@ -101,12 +128,26 @@ export class Reading {
     return shown;
   }
 
+  /**
+   * What was measured at the slider's threshold; null where none of it can be, "" where it may be elsewhere on the slider.
+   * @param {Model["measured"] | undefined} measured
+   * @param {Mode} mode
+   * @param {string} contract
+   */
+  #measuredAt(measured, mode, contract) {
+    if (measured === undefined) return "";
+    const figures = mode === "decide" ? measured[contract] : undefined;
+    return figures ? consequence(figures, this.ruler.t) : null;
+  }
+
+  /** @param {Level | null} level */
   #choose(level) {
     if (level) this.ruler.t = level.threshold;
     this.move();
   }
 
-  #isOfAnswer() {
-    return this.run !== null && this.composer.question === questionOf(this.run.request);
+  /** The run that the form still asks for; null when the reader writes another question. */
+  get #shown() {
+    return this.run !== null && this.composer.question === questionOf(this.run.request) ? this.run : null;
   }
 }

@@ -4,7 +4,10 @@ const NAMESPACE = "http://www.w3.org/2000/svg";
 const SIZE = 200;
 const EDGE = { left: 38, bottom: 30, top: 8, right: 8 };
 
-/** `bins` are [{answers, confidence, right}]; what the picture says is said in its title too. */
+/**
+ * What the picture says is said in its label too.
+ * @param {Measured["reliability"]} bins
+ */
 export function reliabilityPicture(bins) {
   const root = svg("svg", {
     viewBox: `${-EDGE.left} ${-EDGE.top} ${SIZE + EDGE.left + EDGE.right} ${SIZE + EDGE.bottom + EDGE.top}`,

@@ -2,13 +2,21 @@
 
 import { el, setText } from "./dom.js";
 
-/** `wait` in seconds, null for none. */
+/**
+ * `wait` in seconds, null for none.
+ * @param {number | null} wait
+ * @param {() => void} onClick
+ */
 export function retryButton(wait, onClick) {
   const button = el("button", { type: "button", onclick: onClick }, "Ask again");
   if (wait) countDown(button, wait);
   return button;
 }
 
+/**
+ * @param {HTMLButtonElement} button
+ * @param {number} seconds
+ */
 function countDown(button, seconds) {
   button.disabled = seconds > 0;
   setText(button, seconds > 0 ? `Ask again in ${seconds} s` : "Ask again");

@@ -9,9 +9,16 @@ let made = 0;
 
 export class Row {
   #confidence;
+  /** @type {boolean | null} */
   #below = null;
+  /** @type {boolean | null} */
   #chosen = null;
 
+  /**
+   * @param {Claim} claim
+   * @param {number} t
+   * @param {string} text
+   */
   constructor(claim, t, text) {
     const reasonId = `reason-${++made}`;
     this.#confidence = claim.confidence;
@@ -29,11 +36,14 @@ export class Row {
     const reason = el("div", { class: "reason", id: reasonId }, el("span", { class: "quiet" }, "Reason: "), this.why);
     reason.append(...problems, copyButton("Copy step", () => text, () => this.text));
     this.element = el("li", { class: "step" }, this.button, this.text, reason);
-    this.element.style.setProperty("--doubt-share", 1 - (claim.confidence ?? 0));
+    this.element.style.setProperty("--doubt-share", String(1 - (claim.confidence ?? 0)));
     this.update(t);
   }
 
-  /** The reason of a doubted step is open unless the reader closed it. */
+  /**
+   * The reason of a doubted step is open unless the reader closed it.
+   * @param {number} t
+   */
   update(t) {
     const below = isBelow(this.#confidence, t);
     if (below === this.#below) return;
@@ -49,7 +59,7 @@ export class Row {
   }
 
   get #isOpen() {
-    return this.#chosen ?? this.#below;
+    return this.#chosen ?? this.#below ?? false;
   }
 
   #show() {

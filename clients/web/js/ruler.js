@@ -4,7 +4,7 @@ import { el, find, setText } from "./dom.js";
 import { percent, SLIDER } from "./words.js";
 
 export class Ruler {
-  #input = find("threshold");
+  #input = find("threshold", HTMLInputElement);
   #value = find("threshold-value");
   #before = find("threshold-before");
   #after = find("threshold-after");
@@ -15,7 +15,10 @@ export class Ruler {
   #floor = 0;
   #lockedBecause = "";
 
-  /** `onMove()` when the threshold changed; `askAgain(t)` when the user asks for one below the floor. */
+  /**
+   * `onMove()` when the threshold changed; `askAgain(t)` when the user asks for one below the floor.
+   * @param {{onMove: () => void, askAgain: (t: number) => void}} events
+   */
   constructor({ onMove, askAgain }) {
     this.askAgain = askAgain;
     this.#input.addEventListener("input", () => {
@@ -37,16 +40,23 @@ export class Ruler {
     this.#show();
   }
 
-  /** What the threshold does: "decide", "mark" or "tell". */
+  /**
+   * What the threshold does.
+   * @param {Mode} mode
+   */
   set mode(mode) {
     const [before, after] = SLIDER[mode];
     setText(this.#before, before);
     setText(this.#after, after);
   }
 
-  /** What was measured at this threshold, in words; "" where nothing was. */
+  /**
+   * What was measured at this threshold, in words. "" keeps its room, null does not.
+   * @param {string | null} text
+   */
   set consequence(text) {
-    setText(this.#consequence, text);
+    this.#consequence.hidden = text === null;
+    setText(this.#consequence, text ?? "");
   }
 
   /** For when the button that the reader pressed is gone: the keyboard has to stand somewhere. */
@@ -54,21 +64,32 @@ export class Ruler {
     this.#input.focus({ preventScroll: true });
   }
 
-  /** Let it move no lower than `floor`, with `note` for why; 0 frees it. */
+  /**
+   * Let it move no lower than `floor`, with `note` for why; 0 frees it.
+   * @param {number} floor
+   * @param {string} note
+   */
   lock(floor, note = "") {
     this.#floor = floor;
     this.#lockedBecause = note;
-    this.#root.style.setProperty("--floor", floor);
+    this.#root.style.setProperty("--floor", String(floor));
     this.#root.classList.toggle("locked", floor > 0);
     this.#write(note);
   }
 
-  /** What a screen reader says for the slider's position. */
+  /**
+   * What a screen reader says for the slider's position.
+   * @param {string} text
+   */
   describe(text) {
     this.#input.setAttribute("aria-valuetext", text ? `${percent(this.t)}: ${text}` : percent(this.t));
   }
 
-  /** Where the confidences lie: one tick for each percent that any of `steps` has, and one mark for the `whole`. */
+  /**
+   * Where the confidences lie: one tick for each percent that any of `steps` has, and one mark for the `whole`.
+   * @param {(number | null)[]} steps
+   * @param {number | null} whole
+   */
   mark(steps, whole) {
     const counts = new Map();
     for (const p of steps) if (p !== null) counts.set(Math.round(100 * p), (counts.get(Math.round(100 * p)) ?? 0) + 1);
@@ -84,10 +105,15 @@ export class Ruler {
     this.#write(this.#lockedBecause, wanted);
   }
 
+  /**
+   * @param {string} note
+   * @param {number | null} again
+   */
   #write(note, again = null) {
-    const button = again === null ? null : el("button", { type: "button", onclick: () => this.askAgain(again) },
-      `Ask again at ${percent(again)}`);
-    this.#note.replaceChildren(el("span", {}, note), ...(button ? [" ", button] : []));
+    this.#note.replaceChildren(el("span", {}, note));
+    if (again === null) return;
+    const onclick = () => this.askAgain(again);
+    this.#note.append(" ", el("button", { type: "button", onclick }, `Ask again at ${percent(again)}`));
   }
 
   #show() {
@@ -95,9 +121,14 @@ export class Ruler {
   }
 }
 
+/**
+ * @param {number} at
+ * @param {string} kind
+ * @param {number} height
+ */
 function tick(at, kind, height) {
   const made = el("span", { class: kind });
-  made.style.setProperty("--at", at);
-  made.style.setProperty("--height", height);
+  made.style.setProperty("--at", String(at));
+  made.style.setProperty("--height", String(height));
   return made;
 }

@@ -2,13 +2,22 @@
 
 import { count, percent } from "./words.js";
 
+/** @param {number[]} numbers */
 const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
+/** @param {Sample} sample */
 const sure = ({ confidence }) => confidence ?? 0;
+/** @param {number} number */
 const points = (number) => number.toFixed(2);
 
 const SUREST = "The answer is as sure as the surest of its samples.";
 
-/** weight(member) is what one sample counts; why(own, others, drawn) is the sentence for the chosen group. */
+/**
+ * weight(member) is what one sample counts; why(own, others, drawn) is the sentence for the chosen group.
+ * @typedef {Sample & {weight: number}} Voter
+ * @typedef {{group: Group, members: Voter[], total: number}} Weighed
+ * @typedef {{weight: (one: Sample) => number, why: (own: Weighed, others: Weighed[], drawn: number) => string}} Rule
+ * @type {Record<string, Rule>}
+ */
 const RULES = {
   majconf: {
     weight: sure,
@@ -26,9 +35,14 @@ const RULES = {
   },
 };
 
+/** @type {Rule} */
 const PLAIN = { weight: () => 1, why: () => "" };
 
-/** The groups of a vote with their members and weights, and why the chosen one won: {groups, total, why}. */
+/**
+ * The groups of a vote with their members and weights, and why the chosen one won.
+ * @param {Samples} samples
+ * @param {string} rule
+ */
 export function weigh({ groups, members, drawn }, rule) {
   const { weight, why } = RULES[rule] ?? PLAIN;
   const weighed = groups.map((group) => {

@@ -8,25 +8,42 @@ export const allowed = { withheld: true };
 
 export class Run {
   folded = new Folded();
-  /** Seconds from asking to the end. */
+  /**
+   * Seconds from asking to the end.
+   * @type {number | null}
+   */
   seconds = null;
+  /** @type {Reply | null} */
   reply = null;
+  /** @type {Failure | null} */
   failure = null;
   #controller = new AbortController();
 
-  /** `onChange(run)` after every event and at the end. */
+  /**
+   * `onChange(run)` after every event and at the end.
+   * @param {Asked} request
+   * @param {(run: Run) => void} onChange
+   */
   constructor(request, onChange) {
     this.request = request;
     this.onChange = onChange;
   }
 
-  /** A run that ended before, as `kept` has it. */
+  /**
+   * A run that ended before, as `kept` has it.
+   * @param {{request: Asked, reply: Reply, seconds: number | null}} kept
+   */
   static ended({ request, reply, seconds }) {
     return Object.assign(new Run(request, () => {}), { reply, seconds });
   }
 
   get isDone() {
     return this.reply !== null || this.failure !== null;
+  }
+
+  /** @returns {this is Run & {reply: Reply}} */
+  hasReply() {
+    return this.reply !== null;
   }
 
   stop() {
@@ -50,7 +67,8 @@ export class Run {
     try {
       return await this.#send();
     } catch (error) {
-      if (!(allowed.withheld && error.status === 403 && error.param === "include_withheld")) throw error;
+      const kept = error instanceof Failure && error.status === 403 && error.param === "include_withheld";
+      if (!(allowed.withheld && kept)) throw error;
       allowed.withheld = false;
       return await this.#send();
     }
@@ -58,7 +76,7 @@ export class Run {
 
   #send() {
     const page = allowed.withheld ? { include_withheld: true, include_raw: true } : { include_raw: true };
-    const onEvent = (event, data) => {
+    const onEvent = (/** @type {string} */ event, /** @type {any} */ data) => {
       this.folded.take(event, data);
       this.onChange(this);
     };

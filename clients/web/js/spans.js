@@ -12,12 +12,16 @@ export function unitsOf(text, points, from = 0) {
 /**
  * `text` in order, cut into claims and what stands between them: [{text, claim}], `claim` null between claims.
  * Spans that overlap are cut short. Linear in the text.
+ * @param {string} text
+ * @param {Claim[]} claims
+ * @returns {Segment[]}
  */
 export function segments(text, claims) {
+  /** @type {Segment[]} */
   const found = [];
   let points = 0;
   let units = 0;
-  const advance = (to) => {
+  const advance = (/** @type {number} */ to) => {
     const step = unitsOf(text, to - points, units);
     const piece = text.slice(units, units + step);
     units += step;

@@ -6,18 +6,24 @@
  */
 export class Decoder {
   #utf8 = new TextDecoder();
+  /** @type {string[]} */
   #partial = [];
   #afterCarriageReturn = false;
   #event = "";
+  /** @type {string[]} */
   #data = [];
 
-  /** The events that `bytes` completes: [{event, data}], data still text. */
+  /**
+   * The events that `bytes` completes, data still text.
+   * @param {Uint8Array} bytes
+   */
   feed(bytes) {
     return this.#lines(this.#utf8.decode(bytes, { stream: true }))
       .map((line) => this.#line(line))
       .filter((event) => event !== null);
   }
 
+  /** @param {string} text */
   #lines(text) {
     if (!text) return [];
     const fresh = this.#afterCarriageReturn && text.startsWith("\n") ? text.slice(1) : text;
@@ -32,6 +38,7 @@ export class Decoder {
     return lines;
   }
 
+  /** @param {string} line */
   #line(line) {
     if (!line) return this.#dispatch();
     const colon = line.indexOf(":");

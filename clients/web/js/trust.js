@@ -2,11 +2,15 @@
 
 import { el, find } from "./dom.js";
 import { reliabilityPicture } from "./reliability.js";
-import { percent } from "./words.js";
+import { formOf } from "./request.js";
+import { formWords, percent } from "./words.js";
 
 const HOW = "demur calibrate makes a calibrator for any model from some hundred of your own graded answers.";
 
-/** Show name and badge of the served `model`; the badge opens the card. */
+/**
+ * Show name and badge of the served `model`; the badge opens the card.
+ * @param {Model} model
+ */
 export function showTrust({ id, calibrated, measured }) {
   const card = find("trust");
   const badge = el("button", {
@@ -20,6 +24,10 @@ export function showTrust({ id, calibrated, measured }) {
   card.replaceChildren(...content(calibrated, Object.entries(measured)));
 }
 
+/**
+ * @param {boolean} calibrated
+ * @param {[string, Measured][]} measured
+ */
 function content(calibrated, measured) {
   const title = el("h2", {}, calibrated ? "Its confidence was checked" : "Its confidence is only a claim");
   if (measured.length > 0) return [title, ...measured.map(([contract, found]) => figure(contract, found)), limits()];
@@ -32,19 +40,26 @@ function content(calibrated, measured) {
 const limits = () => el("p", { class: "because" },
   "This holds for questions like those. On other kinds of questions it can be far too sure of itself.");
 
+/**
+ * @param {string} contract
+ * @param {Measured} found
+ */
 function figure(contract, found) {
+  const how = formWords(formOf({ contract })).name.toLowerCase();
   const facts = [
-    `${found.answers.toLocaleString("en")} answers to ${found.on} (${contract}), ${found.date}.`,
+    `${found.answers.toLocaleString("en")} answers to ${found.on}, ${found.date}; asked: ${how}.`,
     found.auc && `Given one right and one wrong answer, it is surer of the right one ${chance(found.auc)} (AUC).`,
     found.smece && `A stated confidence is off by ${percent(round(found.smece.value))} on average (smooth calibration error).`,
   ];
   const picture = found.reliability.length > 0 ? reliabilityPicture(found.reliability) : null;
   return el("figure", {}, picture,
-    el("figcaption", {}, ...facts.filter(Boolean).map((fact) => el("p", {}, fact))));
+    el("figcaption", {}, ...facts.map((fact) => fact && el("p", {}, fact))));
 }
 
+/** @param {number} value */
 const round = (value) => Math.round(1000 * value) / 1000;
 
+/** @param {{value: number, low: number, high: number}} interval */
 const chance = ({ value, low, high }) => (
   `${Math.round(100 * value)} times in 100 [${Math.round(100 * low)} to ${Math.round(100 * high)}]`
 );

@@ -9,6 +9,7 @@ const RUNS = new RegExp(`([${INVISIBLE}])\\1*`, "gu");
 const ANY = new RegExp(`[${INVISIBLE}]`, "u");
 const EACH = new RegExp(`[${INVISIBLE}]`, "gu");
 
+/** @type {Record<string, string>} */
 const NAMES = {
   "\u00ad": "soft hyphen",
   "\u034f": "combining grapheme joiner",
@@ -28,12 +29,20 @@ const NAMES = {
   "\u2069": "end of an isolate",
 };
 
-export const hasInvisible = (text) => ANY.test(text);
+export const hasInvisible = (/** @type {string} */ text) => ANY.test(text);
 
-/** `text` with `escape(character)` for each invisible one. */
+/**
+ * `text` with `escape(character)` for each invisible one.
+ * @param {string} text
+ * @param {(character: string) => string} escape
+ */
 export const escapeInvisible = (text, escape) => text.replace(EACH, escape);
 
-/** Append `text` to `parent`. */
+/**
+ * Append `text` to `parent`.
+ * @param {Node & ParentNode} parent
+ * @param {string} text
+ */
 export function appendUntrusted(parent, text) {
   const shown = text.replace(/\r\n?/g, "\n");
   let at = 0;
@@ -44,8 +53,12 @@ export function appendUntrusted(parent, text) {
   parent.append(shown.slice(at));
 }
 
+/**
+ * @param {string} char
+ * @param {number} count
+ */
 function invisible(char, count) {
-  const code = `U+${char.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+  const code = `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
   const mark = document.createElement("span");
   mark.className = "invisible";
   mark.title = `${NAMES[char] ?? "an invisible character"} that the model wrote`;

@@ -7,6 +7,11 @@ import { guaranteeWords } from "./promise.js";
 import { signalWords } from "./sources.js";
 import { cost, count, explanation, headline, percent } from "./words.js";
 
+/**
+ * `moveTo(t)` moves the slider, `askAgain(t)` asks the same question, `followUp(shown)` goes on from it.
+ * @typedef {{moveTo: (t: number) => void, askAgain: (t: number) => void, followUp?: (shown: Reply) => void}} Actions
+ */
+
 export class Verdict {
   #prose;
   #label = el("h2", { class: "label" });
@@ -20,9 +25,13 @@ export class Verdict {
   #promise = el("p", { class: "guarantee" });
   #cost = el("p", { class: "cost" });
   #actions = el("p", { class: "actions" });
+  /** @type {string | null} */
   #answerShown = null;
 
-  /** `moveTo(t)` moves the slider, `askAgain(t)` asks the same question, `followUp(shown)` goes on from it. */
+  /**
+   * @param {import("./prose.js").Prose} prose
+   * @param {Actions} actions
+   */
   constructor(prose, { moveTo, askAgain, followUp }) {
     this.#prose = prose;
     this.followUp = followUp;
@@ -52,7 +61,13 @@ export class Verdict {
     this.#actions.replaceChildren();
   }
 
-  /** What was decided: `shown` is `reply` at the slider's threshold `t`; it took `seconds`. */
+  /**
+   * What was decided: `shown` is `reply` at the slider's threshold `t`; it took `seconds`.
+   * @param {Reply} reply
+   * @param {Reply} shown
+   * @param {number} t
+   * @param {number | null} seconds
+   */
   decided(reply, shown, t, seconds = null) {
     this.#kind(shown.decision);
     setText(this.#label, headline(shown));
@@ -65,11 +80,15 @@ export class Verdict {
       reply.notice ?? "Not calibrated: nobody has checked this model’s confidences against how often it is right.");
     this.#set(this.#promise, guaranteeWords(shown.guarantee, shown.granularity));
     this.#set(this.#cost, [cost(reply, seconds), signalWords(shown.signals)].filter(Boolean).join(". "));
-    const use = shown.decision === "answer" && this.followUp ? this.#uses(shown) : [];
+    const use = shown.decision === "answer" && this.followUp ? this.#uses(shown, this.followUp) : [];
     this.#actions.replaceChildren(...this.#offers(reply, shown, t), ...use);
   }
 
-  /** Why there is no answer, and the button that asks `again`. */
+  /**
+   * Why there is no answer, and the button that asks `again`.
+   * @param {{title: string, text: string}} words
+   * @param {HTMLElement} again
+   */
   failed({ title, text }, again) {
     this.#kind("failed");
     setText(this.#label, title);
@@ -82,6 +101,11 @@ export class Verdict {
     this.#actions.replaceChildren(again);
   }
 
+  /**
+   * @param {Reply} reply
+   * @param {Reply} shown
+   * @param {number} t
+   */
   #offers(reply, shown, t) {
     if (isToldRisk(reply)) {
       const note = el("span", {}, "Its threshold was part of the question, so this answer cannot be moved. ");
@@ -95,11 +119,16 @@ export class Verdict {
     return shown.decision === "abstain" && reply.raw ? [el("span", {}, "The raw output is below.")] : [];
   }
 
-  #uses(shown) {
-    const goOn = el("button", { type: "button", onclick: () => this.followUp(shown) }, "Ask a follow-up");
-    return [copyButton("Copy answer", () => shown.answer, () => this.#answer), goOn];
+  /**
+   * @param {Reply} shown
+   * @param {(shown: Reply) => void} followUp
+   */
+  #uses(shown, followUp) {
+    const goOn = el("button", { type: "button", onclick: () => followUp(shown) }, "Ask a follow-up");
+    return [copyButton("Copy answer", () => shown.answer ?? "", () => this.#answer), goOn];
   }
 
+  /** @param {number} t */
   #askButton(t) {
     return el("button", { type: "button", onclick: () => this.askAgain(t) }, `Ask again at ${percent(t)}`);
   }
@@ -113,6 +142,7 @@ export class Verdict {
     element.hidden = !text;
   }
 
+  /** @param {string | null} answer */
   #setAnswer(answer) {
     this.#answer.hidden = answer === null;
     if (answer === this.#answerShown) return;
@@ -122,13 +152,21 @@ export class Verdict {
     this.#answer.classList.toggle("long", (answer?.length ?? 0) > 60);
   }
 
+  /**
+   * @param {number | null} confidence
+   * @param {number} t
+   */
   #setSure(confidence, t) {
     this.#set(this.#sure, confidence === null ? "" : `${percent(confidence)} sure`);
-    this.#sure.style.setProperty("--doubt-share", 1 - (confidence ?? 1));
+    this.#sure.style.setProperty("--doubt-share", String(1 - (confidence ?? 1)));
     this.#sure.classList.toggle("doubted", confidence !== null && confidence < t);
   }
 
-  /** Bars for text that is here and not shown, eight words a bar, six bars at most; and how much it is. */
+  /**
+   * Bars for text that is here and not shown, eight words a bar, six bars at most; and how much it is.
+   * @param {number} words
+   * @param {string} state
+   */
   #setCover(words, state) {
     const bars = Math.min(6, Math.ceil(words / 8));
     this.#cover.hidden = bars === 0;
@@ -138,7 +176,10 @@ export class Verdict {
   }
 }
 
-/** The highest whole percent at which `reply` would be answered with what is here; null when there is none. */
+/**
+ * The highest whole percent at which `reply` would be answered with what is here; null when there is none.
+ * @param {Reply} reply
+ */
 function answeredAt(reply) {
   const top = reply.confidence === null ? 0 : Math.round(100 * reply.confidence);
   return [top, top - 1].map((at) => at / 100).find((t) => t >= 0 && redecide(reply, t).decision === "answer") ?? null;

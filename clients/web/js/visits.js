@@ -2,10 +2,16 @@
 
 import { linkOf, readLink } from "./permalink.js";
 
+/** @typedef {{request: Asked, reply: Reply, seconds: number | null}} Kept */
+
 const MOST = 20;
 const LONGEST = 400_000;
 
-/** Remember an ended run in this tab. */
+/**
+ * Remember an ended run in this tab.
+ * @param {string} id
+ * @param {Kept} run
+ */
 export function keepRun(id, { request, reply, seconds }) {
   const text = JSON.stringify({ request, reply, seconds });
   if (text.length > LONGEST) return;
@@ -18,14 +24,20 @@ export function keepRun(id, { request, reply, seconds }) {
   }
 }
 
-/** A new entry for `request`; its id. */
+/**
+ * A new entry for `request`; its id.
+ * @param {Asked} request
+ */
 export function enter(request) {
   const id = `run-${String(Date.now()).padStart(15, "0")}`;
   history.pushState({ id }, "", `${location.pathname}${location.search}${linkOf(request)}`);
   return id;
 }
 
-/** What the address and the tab know of the current entry: {run, request}, each null where there is none. */
+/**
+ * What the address and the tab know of the current entry: each null where there is none.
+ * @returns {{run: Kept | null, request: Asked | null}}
+ */
 export function current() {
   const kept = history.state?.id ? sessionStorage.getItem(history.state.id) : null;
   return { run: kept && JSON.parse(kept), request: readLink(location.hash) };

@@ -11,6 +11,7 @@ export class Vote {
   #groups = el("ol", { class: "groups", role: "list" });
   #shown = 0;
 
+  /** @param {import("./prose.js").Prose} prose */
   constructor(prose) {
     this.#prose = prose;
     this.element = el("section", { class: "vote", "aria-label": "The vote" },
@@ -23,7 +24,11 @@ export class Vote {
     this.#shown = 0;
   }
 
-  /** Samples so far, of `most`. */
+  /**
+   * Samples so far, of `most`.
+   * @param {Sample[]} samples
+   * @param {number} most
+   */
   arriving(samples, most) {
     setText(this.#summary, `${samples.length} of ${most} samples are there.`);
     for (const sample of samples.slice(this.#shown)) this.#arrivals.append(arrival(sample));
@@ -33,6 +38,10 @@ export class Vote {
   /**
    * The vote as it ended, by the selection `rule`. `cover` is said in place of all answers, unless null; `unseen` of
    * one that is not here.
+   * @param {Samples} samples
+   * @param {string} rule
+   * @param {string | null} cover
+   * @param {string} unseen
    */
   ended(samples, rule, cover, unseen) {
     this.#arrivals.replaceChildren();
@@ -45,10 +54,16 @@ export class Vote {
     this.#groups.replaceChildren(...rows);
   }
 
+  /**
+   * @param {import("./rules.js").Weighed} weighed
+   * @param {number} total
+   * @param {number} drawn
+   * @param {string | null} instead
+   */
   #group({ group, members: own, total: weight }, total, drawn, instead) {
     const kind = instead === null ? "group-answer untrusted" : "group-answer unseen";
     const answer = el("span", { class: kind, dir: "auto" }, instead);
-    if (instead === null) this.#prose.writeAnswer(answer, group.answer);
+    if (instead === null) this.#prose.writeAnswer(answer, group.answer ?? "");
     const share = total > 0 ? weight / total : group.vote_share;
     const stated = own.filter((member) => member.confidence !== null).map((member) => percent(member.confidence));
     const facts = `${percent(share)} of the weight, ${own.length} of ${count(drawn, "sample")}, ` +
@@ -60,6 +75,7 @@ export class Vote {
   }
 }
 
+/** @param {Samples} samples */
 function summary(samples) {
   const { drawn, aborted, tokens_saved: saved } = samples;
   const enough = `${drawn} of ${drawn + aborted} samples were enough: ${settledBy(samples)}.`;
@@ -71,23 +87,30 @@ function summary(samples) {
   return sentences.filter(Boolean).join(" ");
 }
 
+/** @param {number} number */
 const unread = (number) => (number > 0 ? `${count(number, "sample")} gave no answer that can be read.` : "");
 
+/** @param {Sample} sample */
 function arrival({ confidence, state }) {
   const made = el("li", { class: state === "value" ? "sample" : "sample unread" },
     el("span", {}, state === "value" ? percent(confidence) : state));
-  made.style.setProperty("--p", confidence ?? 0);
+  made.style.setProperty("--p", String(confidence ?? 0));
   return made;
 }
 
 const LISTED = 8;
 
+/** @param {string[]} stated */
 const listed = (stated) => stated.slice(0, LISTED).join(", ") + (stated.length > LISTED ? " …" : "");
 
-/** As wide as what it weighs. */
+/**
+ * As wide as what it weighs.
+ * @param {import("./rules.js").Voter} voter
+ * @param {number} total
+ */
 function dot({ confidence, weight }, total) {
   const made = el("span", { class: confidence === null ? "dot unread" : "dot" });
-  made.style.setProperty("--p", confidence ?? 0);
-  made.style.setProperty("--each", total > 0 ? weight / total : 0);
+  made.style.setProperty("--p", String(confidence ?? 0));
+  made.style.setProperty("--each", String(total > 0 ? weight / total : 0));
   return made;
 }

@@ -5,24 +5,33 @@ import { el, find, setText } from "../dom.js";
 import { far, release, say, take } from "./queue.js";
 import { ItemView } from "./view.js";
 
+/** @type {Record<number, [string, string | null]>} */
 const WORDS = {
   401: ["A key is needed", "Grading needs a key with the right to grade. Yours stays in this tab until you close it."],
   403: ["This key may not grade", null],
   404: ["Nothing is kept here", null],
 };
+/** @type {[string, string]} */
 const DONE = ["Nothing is left to grade", "What is drawn from the answers to come appears here."];
 
 class Page {
   #view = new ItemView();
+  /** @type {Item | null} */
   #item = null;
+  /** @type {{item: Item, claim: number | null}[]} */
   #done = [];
   #busy = false;
 
   start() {
-    const verdicts = { right: () => this.#grade(true), wrong: () => this.#grade(false), undo: () => this.#undo() };
-    verdicts.later = () => this.#skip("later");
-    verdicts.never = () => this.#skip("for_good");
+    const verdicts = {
+      right: () => this.#grade(true),
+      wrong: () => this.#grade(false),
+      undo: () => this.#undo(),
+      later: () => this.#skip("later"),
+      never: () => this.#skip("for_good"),
+    };
     for (const [id, act] of Object.entries(verdicts)) find(id).addEventListener("click", () => this.#alone(act));
+    /** @type {Record<string, () => unknown>} */
     const keys = { 1: verdicts.right, 0: verdicts.wrong, s: verdicts.later, S: verdicts.never, u: verdicts.undo };
     keys.j = () => this.#view.move(1);
     keys.k = () => this.#view.move(-1);
@@ -39,7 +48,10 @@ class Page {
     this.#alone(act);
   }
 
-  /** One thing at a time: what is pressed meanwhile was meant for what is on the screen no more. */
+  /**
+   * One thing at a time: what is pressed meanwhile was meant for what is on the screen no more.
+   * @param {() => unknown} act
+   */
   async #alone(act) {
     if (this.#busy) return;
     this.#busy = true;
@@ -59,14 +71,15 @@ class Page {
     this.#show(item);
   }
 
+  /** @param {Item} item */
   #show(item) {
     this.#item = item;
     find("notice").hidden = true;
-    find("undo").disabled = this.#done.length === 0;
+    find("undo", HTMLButtonElement).disabled = this.#done.length === 0;
     this.#view.show(item);
     scrollTo(0, 0);
     find("title").focus();
-    setText(find("spoken"), `${item.messages.at(-1).content}. The answer: ${item.answer ?? "none"}`);
+    setText(find("spoken"), `${item.messages.at(-1)?.content}. The answer: ${item.answer ?? "none"}`);
   }
 
   async #grade(correct) {
@@ -74,7 +87,7 @@ class Page {
     const { claim } = this.#view;
     await say(this.#item, claim === null ? { correct } : { correct, claim });
     this.#done.push({ item: this.#item, claim });
-    find("undo").disabled = false;
+    find("undo", HTMLButtonElement).disabled = false;
     if (claim === null) return this.#next();
     this.#view.mark(claim, correct);
     if (!this.#view.move(1)) this.#view.move(-claim - 1);
@@ -104,7 +117,7 @@ class Page {
   #unmark(claim) {
     this.#view.mark(claim, null);
     this.#view.choose(claim + 1);
-    find("undo").disabled = this.#done.length === 0;
+    find("undo", HTMLButtonElement).disabled = this.#done.length === 0;
   }
 
   async #switch() {
@@ -114,7 +127,7 @@ class Page {
   }
 
   get #queue() {
-    return document.querySelector("input[name=queue]:checked").value;
+    return document.querySelector(/** @type {"input"} */ ("input[name=queue]:checked"))?.value ?? "";
   }
 
   #far({ graded, planned, open }) {
@@ -130,7 +143,7 @@ class Page {
     find("notice").hidden = false;
     if (this.#done.length > 0) {
       find("verdicts").hidden = false;
-      find("undo").disabled = false;
+      find("undo", HTMLButtonElement).disabled = false;
     }
   }
 

@@ -4,6 +4,10 @@ import { key } from "../api.js";
 
 /** Why something was not done. `status` is that of the reply, null where none came. */
 export class Refusal extends Error {
+  /**
+   * @param {string} message
+   * @param {number | null} status
+   */
   constructor(message, status = null) {
     super(message);
     this.status = status;
