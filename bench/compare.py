@@ -5,27 +5,30 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bench.pairs import Figure
+from bench.pairs import RoundMean
 from bench.record import BASELINE, RECORD, figures_of, read
 from rich.console import Console
 from rich.table import Table
 
+Comparison = tuple[str, RoundMean | None, RoundMean | None]
+"""Name of a figure, what it was, and what it is; None where one of the two records lacks it."""
 
-def moved(before: Figure, now: Figure) -> bool:
+
+def moved(before: RoundMean, now: RoundMean) -> bool:
     """Whether the two intervals have nothing in common."""
     return now.low > before.high or now.high < before.low
 
 
-def compared(baseline: Mapping[str, Any], record: Mapping[str, Any]) -> list[tuple[str, Figure | None, Figure | None]]:
+def compared(baseline: Mapping[str, Any], record: Mapping[str, Any]) -> list[Comparison]:
     """Every figure of either, by benchmark and name."""
-    found = list[tuple[str, Figure | None, Figure | None]]()
+    found = list[Comparison]()
     for benchmark in sorted({*baseline, *record}):
         before, now = figures_of(baseline, benchmark), figures_of(record, benchmark)
         found += [(f"{benchmark}: {name}", before.get(name), now.get(name)) for name in sorted({*before, *now})]
     return found
 
 
-def word(before: Figure | None, now: Figure | None) -> str:
+def word(before: RoundMean | None, now: RoundMean | None) -> str:
     if before is None or now is None:
         return "new" if before is None else "not measured"
     if not moved(before, now):
@@ -50,7 +53,7 @@ def main() -> None:
     show(compared(read(asked.baseline), read(asked.record)))
 
 
-def show(rows: list[tuple[str, Figure | None, Figure | None]]) -> None:
+def show(rows: list[Comparison]) -> None:
     table = Table("figure", "baseline", "now", "moved beyond its interval", title="what moved")
     for name, before, now in rows:
         table.add_row(name, *("" if one is None else one.text() for one in (before, now)), word(before, now))

@@ -16,8 +16,11 @@ Verdict = Literal["lower", "higher", "no difference seen", "too noisy"]
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
-    """One figure with its 95 % interval. `pairs` are the rounds that it comes from."""
+class RoundMean:
+    """The mean over rounds of one measurement with its 95 % bootstrap interval, `pairs` rounds in number.
+
+    Always defined, with a unit: `demur.core.metrics.Estimate` is of graded answers, and may be undefined.
+    """
 
     value: float
     low: float
@@ -32,7 +35,7 @@ class Figure:
         return asdict(self)
 
 
-def ratio_of(ours: Sequence[float], theirs: Sequence[float], seed: int = 0) -> Figure:
+def ratio_of(ours: Sequence[float], theirs: Sequence[float], seed: int = 0) -> RoundMean:
     """The geometric mean of ours / theirs over pairs, with a percentile bootstrap over the pairs.
 
     Raises ValueError where the lengths differ, there is no pair, or a figure is not above 0.
@@ -43,17 +46,17 @@ def ratio_of(ours: Sequence[float], theirs: Sequence[float], seed: int = 0) -> F
         raise ValueError("a ratio needs figures above 0")
     logs = np.log(np.asarray(ours) / np.asarray(theirs))
     low, high = _interval(logs, seed)
-    return Figure(math.exp(float(logs.mean())), math.exp(low), math.exp(high), len(logs), "ratio")
+    return RoundMean(math.exp(float(logs.mean())), math.exp(low), math.exp(high), len(logs), "ratio")
 
 
-def mean_of(values: Sequence[float], unit: str, seed: int = 0) -> Figure:
+def mean_of(values: Sequence[float], unit: str, seed: int = 0) -> RoundMean:
     """The mean over rounds, with a percentile bootstrap over them."""
     found = np.asarray(values, dtype=float)
     low, high = _interval(found, seed)
-    return Figure(float(found.mean()), low, high, len(found), unit)
+    return RoundMean(float(found.mean()), low, high, len(found), unit)
 
 
-def verdict(ratio: Figure) -> Verdict:
+def verdict(ratio: RoundMean) -> Verdict:
     """What a ratio shows in words."""
     if ratio.high > ratio.value * (1 + TOO_WIDE) or ratio.low < ratio.value * (1 - TOO_WIDE):
         return "too noisy"

@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bench.pairs import Figure
+from bench.pairs import RoundMean
 from bench.report import RESULTS, machine
 
 RECORD = RESULTS / "record.json"
 BASELINE = Path(__file__).parent / "baseline.json"
 
-Figures = Mapping[str, Figure]
+Figures = Mapping[str, RoundMean]
 
 
 def keep(benchmark: str, figures: Figures, conditions: Mapping[str, Any], to: Path = RECORD) -> None:
@@ -27,6 +27,6 @@ def read(path: Path) -> dict[str, Any]:
     return json.loads(path.read_text())
 
 
-def figures_of(record: Mapping[str, Any], benchmark: str) -> dict[str, Figure]:
+def figures_of(record: Mapping[str, Any], benchmark: str) -> dict[str, RoundMean]:
     found = record.get(benchmark, {}).get("figures", {})
-    return {name: Figure(**figure) for name, figure in found.items()}
+    return {name: RoundMean(**figure) for name, figure in found.items()}

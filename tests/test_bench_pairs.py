@@ -4,7 +4,7 @@ import json
 
 import pytest
 from bench.compare import compared, moved, word
-from bench.pairs import Figure, mean_of, ratio_of, verdict
+from bench.pairs import RoundMean, mean_of, ratio_of, verdict
 from bench.record import figures_of, keep
 
 
@@ -39,11 +39,11 @@ def test_a_record_keeps_what_other_benchmarks_measured(tmp_path) -> None:
     keep("gateway", {"y": mean_of([5.0], "ms")}, {}, to=path)
     record = json.loads(path.read_text())
     assert figures_of(record, "server")["x"].value == 2.0
-    assert figures_of(record, "gateway")["y"] == Figure(5.0, 5.0, 5.0, 1, "ms")
+    assert figures_of(record, "gateway")["y"] == RoundMean(5.0, 5.0, 5.0, 1, "ms")
 
 
 def test_what_moved_is_what_has_no_value_in_common() -> None:
-    before, near, far = Figure(1.0, 0.9, 1.1, 8), Figure(1.15, 1.05, 1.25, 8), Figure(2.0, 1.8, 2.2, 8)
+    before, near, far = RoundMean(1.0, 0.9, 1.1, 8), RoundMean(1.15, 1.05, 1.25, 8), RoundMean(2.0, 1.8, 2.2, 8)
     assert (moved(before, near), moved(before, far)) == (False, True)
     assert (word(before, near), word(before, far), word(None, far)) == ("", "2.00 times", "new")
     records = [{"server": {"figures": {"x": figure.json()}}} for figure in (before, far)]

@@ -17,7 +17,7 @@ from pathlib import Path
 from bench.gateway import open_streams, ways
 from bench.gateway.open_loop import Round, offered
 from bench.gateway.ways import Way
-from bench.pairs import Figure, mean_of
+from bench.pairs import RoundMean, mean_of
 from bench.record import keep
 from bench.report import publish
 
@@ -80,7 +80,7 @@ def _named(case: Case) -> str:
     return f"{rate:g}/s, {'streamed' if streamed else 'whole'}, samples {samples}"
 
 
-def figures(name: str, mine: Sequence[Round], direct: Sequence[Round]) -> dict[str, Figure]:
+def figures(name: str, mine: Sequence[Round], direct: Sequence[Round]) -> dict[str, RoundMean]:
     pairs = list(zip(mine, direct, strict=True))
     return {
         f"{name}: added p50": mean_of([1e3 * (a.p50 - b.p50) for a, b in pairs], "ms"),
@@ -92,7 +92,7 @@ def figures(name: str, mine: Sequence[Round], direct: Sequence[Round]) -> dict[s
 
 
 def report_loads(found: Rounds, asked: argparse.Namespace) -> None:
-    measured, rows = dict[str, Figure](), list[list[str]]()
+    measured, rows = dict[str, RoundMean](), list[list[str]]()
     for case, by_name in found.items():
         for name in (name for name in by_name if name != "direct"):
             each = figures(name, by_name[name], by_name["direct"])
@@ -105,7 +105,7 @@ def report_loads(found: Rounds, asked: argparse.Namespace) -> None:
 
 def streams(work: Path, asked: argparse.Namespace) -> None:
     """A fresh server for each number of streams, so that none profits from what another left."""
-    measured, rows = dict[str, Figure](), list[list[str]]()
+    measured, rows = dict[str, RoundMean](), list[list[str]]()
     for wanted in asked.streams:
         count = open_streams.most_streams(wanted)
         with ways.demur(work, upstreams=-(-count // 1000)) as way:

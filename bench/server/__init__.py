@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import httpx
-from bench.pairs import LEAST_PAIRS, Figure, mean_of, ratio_of, verdict
+from bench.pairs import LEAST_PAIRS, RoundMean, mean_of, ratio_of, verdict
 from bench.record import keep
 from bench.report import publish
 from bench.server.cases import CONTRACTS, Case, cases
@@ -126,10 +126,10 @@ def check_tokens(pairs: Sequence[Pair], case: Case, asked: argparse.Namespace) -
             raise SystemExit(f"bench: {case.name}: {one.tokens} tokens where {expected} were to be generated")
 
 
-def figures(case: Case, pairs: Sequence[Pair]) -> dict[str, Figure]:
+def figures(case: Case, pairs: Sequence[Pair]) -> dict[str, RoundMean]:
     """By name, the case before it."""
 
-    def ratio(what: str) -> Figure:
+    def ratio(what: str) -> RoundMean:
         return ratio_of(*([getattr(pair[side], what) for pair in pairs] for side in (0, 1)))
 
     found = {
@@ -152,7 +152,7 @@ def report(
     asked: argparse.Namespace,
 ) -> None:
     """A table, and the record."""
-    measured, rows = dict[str, Figure](), list[list[str]]()
+    measured, rows = dict[str, RoundMean](), list[list[str]]()
     for case, done in pairs.items():
         found = figures(case, done)
         measured |= found

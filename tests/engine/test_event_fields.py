@@ -5,7 +5,7 @@ import json
 import pytest
 
 from demur.engine.base import EngineError
-from demur.engine.chat_stream import Ask, read_event
+from demur.engine.chat_event import Ask, read_event
 
 ASK = Ask(b"{}", {}, max_tokens=16, prompt_bytes=100, logprobs=True)
 

@@ -9,7 +9,7 @@ from demur.answering.doubt import emptied, with_agreement
 from demur.answering.resolved_request import ResolvedRequest
 from demur.answering.response import SampleMember, TokenValue
 from demur.answering.sample_reader import Ending, SampleReader
-from demur.answering.settling import Settlement
+from demur.answering.tail_forcing import Settlement
 from demur.core.aggregation import aggregate
 from demur.core.answers import Completion, Decision, ParsedConfidence
 from demur.core.decision_rules import unreadable

@@ -47,7 +47,7 @@ def resolve(
         stopping=params.stopping,
         error_budget=params.error_budget,
         sampling=chosen_sampling(request, contract, manifest, settings, logprobs=signals.logprobs),
-        settles=forcing(settings, manifest) == "tail" and contract.tails is not None,
+        forces_tail=forcing(settings, manifest) == "tail" and contract.tails is not None,
         trained_wording=trained_wording(settings, manifest),
         shows_logprobs=request.logprobs is not None,
         schema=request.schema,

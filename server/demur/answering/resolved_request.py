@@ -22,8 +22,8 @@ from demur.engine.base import Message, Sampling, TemplateArguments
 class ResolvedRequest:
     """One request with every parameter definite. `messages` end with the user's; `field` is what they came in as.
 
-    With `settles` each sample is written freely, and its last lines are forced where they cannot be read. The prompt
-    has the `trained_wording`, or the one for models that were never trained to it.
+    With `forces_tail` each sample is written freely, and its last lines are forced where they cannot be read. The
+    prompt has the `trained_wording`, or the one for models that were never trained to it.
 
     `confidence_source` is what samples vote with and claims are aggregated by; where a `calibration` fits, that decides
     instead, at the threshold of its `guarantee` if one was asked for. `notice` says why none fits.
@@ -43,7 +43,7 @@ class ResolvedRequest:
     stopping: Stopping
     error_budget: float
     sampling: Sampling
-    settles: bool
+    forces_tail: bool
     trained_wording: bool
     template: TemplateArguments | None
     shows_logprobs: bool

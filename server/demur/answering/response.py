@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue
 
 from demur.answering.confidence import SOURCES
-from demur.answering.settling import Settlement
+from demur.answering.tail_forcing import Settlement
 from demur.core.answers import (
     Aggregation,
     ClaimDecision,

@@ -7,7 +7,7 @@ from demur.answering.confidence import Score
 from demur.answering.doubt import checked
 from demur.answering.errors import SampleLost
 from demur.answering.resolved_request import ResolvedRequest
-from demur.answering.settling import Settlement
+from demur.answering.tail_forcing import Settlement
 from demur.core.answers import Completion
 from demur.core.parsing import Event
 from demur.core.reader import Reader

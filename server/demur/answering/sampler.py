@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from demur.answering.confidence import FinishedSample, Score, Scorer
 from demur.answering.deadline import Deadline
-from demur.answering.settling import OwnPart, Settlement, Settler, not_drawn
+from demur.answering.tail_forcing import OwnPart, Settlement, TailForcer, not_drawn
 from demur.core.answer_span import OutputForm
 from demur.engine.base import Chunk, Engine, Prompt, RequestRefused, Sampling, TokenLogprob
 from demur.tracing import UNTRACED, Span
@@ -21,7 +21,7 @@ Arrival = tuple[int, Piece | None]
 class SampleBatch:
     """One sample for each of `samplings`, all of one prompt. The engine knows the i-th as `id-(first+i)`.
 
-    `form` is how outputs are read. With a `settler` each is written freely and then continued where its end cannot be
+    `form` is how outputs are read. With a `forcer` each is written freely and then continued where its end cannot be
     read; the engine knows that tail as `id-tail-(first+i)`. With a `scorer` each is scored when it ends, and votes with
     that. `span` is what they are a part of.
     """
@@ -33,7 +33,7 @@ class SampleBatch:
     first: int = 0
     scorer: Scorer | None = None
     span: Span = UNTRACED
-    settler: Settler | None = None
+    forcer: TailForcer | None = None
 
 
 async def draw(engine: Engine, batch: SampleBatch, deadline: Deadline) -> AsyncGenerator[Arrival, None]:
@@ -50,10 +50,10 @@ async def draw(engine: Engine, batch: SampleBatch, deadline: Deadline) -> AsyncG
 
 def _sample(engine: Engine, batch: SampleBatch, i: int) -> AsyncGenerator[Piece, None]:
     name, sampling = f"{batch.id}-{batch.first + i}", batch.samplings[i]
-    if batch.settler is None:
+    if batch.forcer is None:
         pieces = _traced(engine, batch.prompt, sampling, name, batch.span)
     else:
-        pieces = _settled(engine, batch, i, batch.settler)
+        pieces = _with_tail(engine, batch, i, batch.forcer)
     return pieces if batch.scorer is None else _scored(pieces, batch.scorer, batch, name)
 
 
@@ -72,11 +72,11 @@ async def _traced(
             span.note(sample=name, completion_tokens=tokens, finish_reason=finish)
 
 
-async def _settled(engine: Engine, batch: SampleBatch, i: int, settler: Settler) -> AsyncGenerator[Piece, None]:
+async def _with_tail(engine: Engine, batch: SampleBatch, i: int, forcer: TailForcer) -> AsyncGenerator[Piece, None]:
     """What the model writes in its own way, and its tail where that cannot be read without one."""
     name, sampling, own = f"{batch.first + i}", batch.samplings[i], OwnPart()
     as_ended, going_on = list[Chunk](), list[Chunk]()  # the last chunk, and what an engine counts after it
-    free = _traced(engine, batch.prompt, settler.own_part(sampling), f"{batch.id}-{name}", batch.span)
+    free = _traced(engine, batch.prompt, forcer.own_part(sampling), f"{batch.id}-{name}", batch.span)
     async with aclosing(free) as chunks:
         async for chunk in chunks:
             passed_on = own.take(chunk)
@@ -85,7 +85,7 @@ async def _settled(engine: Engine, batch: SampleBatch, i: int, settler: Settler)
             else:
                 as_ended.append(chunk)
                 going_on.append(passed_on)
-    tail = settler.plan(own, sampling)
+    tail = forcer.plan(own, sampling)
     for chunk in as_ended if tail is None else going_on:
         yield chunk
     if tail is None:

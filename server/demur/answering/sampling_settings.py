@@ -6,7 +6,7 @@ from demur.answering.errors import InvalidRequest
 from demur.answering.params import RequestParams, UnresolvedRequest
 from demur.answering.resolved_request import ResolvedRequest
 from demur.answering.server_defaults import forcing
-from demur.answering.settling import constraint_of
+from demur.answering.tail_forcing import constraint_of
 from demur.core.contracts import Contract
 from demur.core.fields import SchemaError, paired_schema
 from demur.core.fields.schema import Schema

@@ -1,6 +1,6 @@
 """What the operator's settings and the model's manifest decide where a request does not."""
 
-from demur.answering.settling import Forced
+from demur.answering.tail_forcing import Forced
 from demur.manifest import Manifest
 from demur.settings import Settings
 

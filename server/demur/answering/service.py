@@ -30,8 +30,8 @@ from demur.answering.resolve import resolve
 from demur.answering.response import Identity, TokenValue
 from demur.answering.sampler import SampleBatch, draw
 from demur.answering.sampling_settings import fit, numbered
-from demur.answering.settling import Settler
 from demur.answering.signals import SignalScores
+from demur.answering.tail_forcing import TailForcer
 from demur.answering.visible_tokens import visible_tokens
 from demur.calibration.store import CalibratorStore
 from demur.core.contracts import Contract
@@ -204,9 +204,9 @@ class Answerer:
         if prompt.token_ids is not None:
             active.count_prompt(len(prompt.token_ids))
         samplings = [read_in_steps(numbered(sampling, first + i), step) for i in range(request.samples)]
-        settler = Settler(request.form) if request.settles else None
+        forcer = TailForcer(request.form) if request.forces_tail else None
         scorer = self._signals.voting(request)
-        return SampleBatch(prompt, samplings, answer_id, request.form, first, scorer, active.span, settler)
+        return SampleBatch(prompt, samplings, answer_id, request.form, first, scorer, active.span, forcer)
 
     async def _prompt(self, messages: Sequence[Message], template: TemplateArguments | None) -> Prompt:
         return await (self.engine.prepare(messages, template) if template else self.engine.prepare(messages))

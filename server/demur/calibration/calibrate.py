@@ -10,7 +10,7 @@ from demur.calibration.calibrator import Calibrator
 from demur.calibration.calibrator_file import map_fields, sealed
 from demur.calibration.errors import CalibrationError
 from demur.calibration.fit import Graded, fit
-from demur.calibration.graded_source import Source
+from demur.calibration.graded_source import GradedSource
 from demur.calibration.row_checks import check_enough
 from demur.calibration.rows import SignalRows
 from demur.core.calibration.claims import certify_claims
@@ -81,7 +81,7 @@ class Calibrated:
     ungraded: int
 
 
-def calibrate(source: Source, options: Options, made: str, where: str = "the rows") -> Calibrated:
+def calibrate(source: GradedSource, options: Options, made: str, where: str = "the rows") -> Calibrated:
     """Fit, judge and certify. `made` is the time in ISO form.
 
     Raises CalibrationError for rows that are too few, of one class or without the signal that `raw` names, and for a

@@ -16,7 +16,7 @@ from demur.evaluation.commands import console, one_line_errors
 
 if TYPE_CHECKING:
     from demur.calibration.calibrate import Calibrated, Options
-    from demur.calibration.graded_source import Source
+    from demur.calibration.graded_source import GradedSource
 
 
 @with_options
@@ -81,7 +81,7 @@ def _answered(questions: Path, out: Path, asking: AskOptions) -> Path:
 
 def _read(
     graded: Path | None, feedback: FeedbackOptions, fitting: FitOptions, options: "Options"
-) -> "tuple[Source, Options]":
+) -> "tuple[GradedSource, Options]":
     """The graded rows; and the options, in which grades that a server collected count as one more look at them."""
     from demur.calibration.graded_source import read_source
 
@@ -92,7 +92,11 @@ def _read(
     return source, replace(options, look=max(options.look, look))
 
 
+<<<<<<< HEAD
 def _collected(place: str, feedback: FeedbackOptions, fitting: FitOptions) -> "tuple[Source, int]":
+=======
+def _collected(place: str, since: float, fitting: FitOptions) -> "tuple[GradedSource, int]":
+>>>>>>> house
     """Graded rows of a server or its database, and which look at them this is."""
     from demur.feedback.refitting import read_refit, source_of, told
 
@@ -101,7 +105,7 @@ def _collected(place: str, feedback: FeedbackOptions, fitting: FitOptions) -> "t
     return source_of(refit, split=fitting.splits), refit["look"]
 
 
-def _fitted(source: "Source", options: "Options", where: str) -> "Calibrated":
+def _fitted(source: "GradedSource", options: "Options", where: str) -> "Calibrated":
     from demur.calibration.calibrate import calibrate as fit_and_certify
 
     typer.echo(f"fitting and judging maps on {len(source.rows.rows):,} rows", err=True)

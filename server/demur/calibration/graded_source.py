@@ -24,7 +24,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_.:-]{1,60}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class GradedSource:
     """Graded rows and where they came from. `asked` holds the fields of the calibrator that requests are matched by; a
     file of rows says nothing about that, and `model` is None.
 
@@ -47,12 +47,12 @@ UNKNOWN: Mapping[str, Any] = {
 }
 
 
-def read_source(place: Path, level: Level | None) -> Source:
+def read_source(place: Path, level: Level | None) -> GradedSource:
     """Rows of a run's folder or of a file. Raises CalibrationError or StoreError for what cannot be used."""
     if not place.is_dir():
         rows = read_signal_rows(place, level)
         check_distinct(((row.problem, row.question) for row in rows.rows), shown(place))
-        return Source(rows, None, UNKNOWN)
+        return GradedSource(rows, None, UNKNOWN)
     card = read_manifest(place)
     plan = card.get("plan")
     if not isinstance(plan, dict):
@@ -63,7 +63,7 @@ def read_source(place: Path, level: Level | None) -> Source:
     rows = read_signal_rows(path, level, raw=plan.get("confidence_source") or "verbalized")
     _check_raw(card, rows, place)
     check_distinct(_questions(place, rows), shown(place))
-    return Source(rows, _model(card, plan), _asked(card, plan, rows.level))
+    return GradedSource(rows, _model(card, plan), _asked(card, plan, rows.level))
 
 
 def _questions(folder: Path, rows: SignalRows) -> list[tuple[str | int, str | None]]:

@@ -16,6 +16,7 @@ SIGNALS = {
 
 def odds_of(delta: float) -> str:
     """1 - delta as a person says it: 9 times in 10."""
+    # The Python client says it in the same words (`demur_client.wording`); neither package imports the other.
     for tries in (10, 20, 50, 100, 1000):
         held = (1 - delta) * tries
         if abs(held - round(held)) < 1e-9 and 0 < round(held) < tries:

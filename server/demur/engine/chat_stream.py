@@ -1,24 +1,18 @@
-"""One streamed chat completion over HTTP: every field of every event is typed, and every length has a limit."""
+"""One streamed chat completion over HTTP: server-sent events -> chunks, in which every length has a limit."""
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Generator, Mapping
+from collections.abc import AsyncGenerator, Generator
 from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass, replace
-from typing import Annotated, Any, cast
+from dataclasses import replace
+from typing import Any, cast
 
 import httpx
-import msgspec
-from msgspec import Meta, Struct
 
-from demur.engine.base import Chunk, EngineError, EngineOverloaded, FinishReason, RequestRefused
-from demur.engine.host_logprobs import cached_tokens, token_logprobs
+from demur.engine.base import Chunk, EngineError, EngineOverloaded, RequestRefused
+from demur.engine.chat_event import MOST_LINE, Ask, read_event
 from demur.http_client import UntrustedReply, one_line, read_body, refuse_encoded, retry_after_seconds
 
-MOST_LINE = 1 << 20
-"""Bytes of one event. Hosts that do not stream send the whole text in one."""
-BYTES_PER_TOKEN = 4096
-"""Bytes of a reply for each token that was asked for, with what stands around its text in an event."""
 LEAST_CHARGED = 64
 """Bytes that a piece of a reply counts for at least: each costs time, however short it is."""
 CHARACTERS_PER_TOKEN = 128
@@ -30,64 +24,6 @@ USAGE_TIMEOUT = 5.0
 """Seconds that usage may take to come after the text."""
 DRAIN_TIMEOUT = 0.25
 """Seconds that the end of a reply may take to come, so that its connection can be used again."""
-TEMPLATE_TOKENS = 1 << 14
-"""Tokens that a host may put around a prompt."""
-
-_FINISH: dict[str, FinishReason] = {"length": "length", "abort": "abort"}
-
-
-class _Delta(Struct, frozen=True, gc=False):
-    """Hosts with a reasoning parser keep a model's private thought apart, under one of two names."""
-
-    content: str | None = None
-    reasoning: Any = None
-    reasoning_content: Any = None
-
-    @property
-    def thought(self) -> str:
-        found = self.reasoning or self.reasoning_content
-        return found if isinstance(found, str) else ""
-
-
-class _Choice(Struct, frozen=True, gc=False):
-    delta: _Delta | None = None
-    finish_reason: str | None = None
-    logprobs: Any = None
-    """Read apart, and only where they were asked for: one that cannot be read is a signal less, not a sample less."""
-
-
-class _Usage(Struct, frozen=True, gc=False):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    prompt_tokens_details: Any = None
-
-
-class _Event(Struct, frozen=True, gc=False):
-    """What the protocol does not name is passed over; what it names has its type and nothing near it."""
-
-    choices: Annotated[list[_Choice], Meta(max_length=16)] | None = None
-    usage: _Usage | None = None
-    error: Any = None
-
-
-_EVENT = msgspec.json.Decoder(_Event)
-_NOTHING, _UNSAID, _UNCOUNTED = _Choice(), _Delta(), _Usage()
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """One request, ready to be sent to any host. `prompt_bytes` bounds the prompt's tokens from above."""
-
-    body: bytes
-    headers: Mapping[str, str]
-    max_tokens: int
-    prompt_bytes: int
-    logprobs: bool = False
-    """Whether log-probabilities were asked for: what a host sends of them unasked is passed over."""
-
-    @property
-    def most_bytes(self) -> int:
-        return MOST_LINE + BYTES_PER_TOKEN * self.max_tokens
 
 
 class Overrun(EngineError):
@@ -124,7 +60,7 @@ async def chat_stream(
 
 async def _sample(chunks: AsyncGenerator[Chunk, None], ask: Ask) -> AsyncGenerator[Chunk, None]:
     """From the first text to its end and what was counted. Raises EngineError where no end comes."""
-    left, tokens_left = CHARACTERS_PER_TOKEN * ask.max_tokens, _most_tokens(ask)
+    left, tokens_left = CHARACTERS_PER_TOKEN * ask.max_tokens, ask.most_tokens
     async for chunk in chunks:
         left -= len(chunk.text) + len(chunk.thought)
         tokens_left -= len(chunk.logprobs)
@@ -238,55 +174,3 @@ class _Events:
         self._pieces += 1
         if self._pieces % 256 == 0:
             await asyncio.sleep(0)
-
-
-def read_event(data: bytes, ask: Ask) -> Chunk | None:
-    """The chunk that the data of one event makes; None for one that says nothing. Raises EngineError."""
-    event = _decoded(data)
-    if event.error:
-        raise EngineError("it sent an error")
-    choice, usage = event.choices[0] if event.choices else _NOTHING, event.usage or _UNCOUNTED
-    delta, reason = choice.delta or _UNSAID, choice.finish_reason
-    text, thought = delta.content, delta.thought
-    logprobs = token_logprobs(choice.logprobs) if ask.logprobs and choice.logprobs is not None else ()
-    told = bool(text or thought or logprobs) or reason is not None
-    if not told and usage.prompt_tokens is None and usage.completion_tokens is None:
-        return None
-    if _above(usage.prompt_tokens, ask.prompt_bytes + TEMPLATE_TOKENS) or _above(
-        usage.completion_tokens, _most_tokens(ask)
-    ):
-        raise EngineError("it counts more tokens than there can be")
-    return Chunk(
-        text=text or "",
-        finish_reason=None if reason is None else _FINISH.get(reason, "stop"),
-        prompt_tokens=usage.prompt_tokens,
-        completion_tokens=usage.completion_tokens,
-        logprobs=logprobs,
-        cached_tokens=cached_tokens(usage.prompt_tokens_details, usage.prompt_tokens),
-        thought=thought,
-    )
-
-
-def _decoded(data: bytes) -> _Event:
-    """Raises EngineError; none of the causes quotes what was sent.
-
-    Hosts written in Python may send NaN among log-probabilities, which is no JSON: there it becomes a word like any.
-    """
-    try:
-        try:
-            return _EVENT.decode(data)
-        except msgspec.DecodeError:
-            if b"NaN" not in data and b"Infinity" not in data:
-                raise
-            return _EVENT.decode(json.dumps(json.loads(data, parse_constant=str)))
-    except (msgspec.MsgspecError, RecursionError, ValueError) as error:
-        raise EngineError(f"an event that cannot be read: {one_line(error)}") from error
-
-
-def _most_tokens(ask: Ask) -> int:
-    """Hosts count what they leave out of the text, too."""
-    return 2 * ask.max_tokens + 64
-
-
-def _above(count: int | None, most: int) -> bool:
-    return count is not None and not 0 <= count <= most

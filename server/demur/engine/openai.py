@@ -2,7 +2,8 @@
 
 Samples go to the healthy upstream with the most room. What fails before the first piece of text is tried again, on
 another upstream where there is one; what fails later is an error, because a sample cannot be continued elsewhere.
-No host is trusted: see chat_stream.py for what it may send, and balancing.py for what becomes of one that fails.
+No host is trusted: see chat_event.py and chat_stream.py for what it may send, and balancing.py for what becomes of one
+that fails.
 """
 
 import asyncio
@@ -25,7 +26,8 @@ from demur.engine.base import (
     TemplateArguments,
     Trace,
 )
-from demur.engine.chat_stream import Ask, Overrun, chat_stream
+from demur.engine.chat_event import Ask
+from demur.engine.chat_stream import Overrun, chat_stream
 from demur.engine.holding import held_back
 from demur.engine.resuming import further, put_behind
 from demur.engine.upstreams import Upstream, client_of, model_cards

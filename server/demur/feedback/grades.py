@@ -14,7 +14,7 @@ from demur.feedback.tables import answers, grades
 from demur.feedback.watching import add
 
 Verdict = Literal["right", "wrong", "undone", "skipped", "later", "release"]
-Source = Literal["audit", "learn", "volunteered", "gold", "judge"]
+GradeSource = Literal["audit", "learn", "volunteered", "gold", "judge"]
 QUEUES = ("audit", "learn", "judge")
 """Sources that verdicts have which came with a lease: a person's are those of the queue, a judge's are marked."""
 MOST_AT_ONCE = 500
@@ -57,7 +57,7 @@ class Kept:
     claim: int | None
     sample: int | None
     verdict: Verdict
-    source: Source
+    source: GradeSource
     at: float
     repeated: bool = False
     alarm: bool = False
@@ -80,7 +80,7 @@ def give(db: Connection, given: Given, grader: Grader, options: FeedbackOptions,
     alarm = False
     if given.sample is None and (source in QUEUES or (source == "gold" and given.lease is not None)):
         if given.claim is None:
-            _settle(db, answer, given, options, now)
+            _requeue(db, answer, given, options, now)
         if given.verdict in ("right", "wrong", "skipped"):
             alarm = add(db, answer, given.claim, given.verdict != "right", options, now)
     return _kept(given, source, now, alarm=alarm)
@@ -124,7 +124,7 @@ def _compared(answer: Mapping[str, Any], given: Given) -> Given:
     return replace(given, verdict="right" if is_correct(answer["answer"], given.gold) else "wrong")
 
 
-def _source(db: Connection, answer: Mapping[str, Any], given: Given, grader: Grader) -> Source:
+def _source(db: Connection, answer: Mapping[str, Any], given: Given, grader: Grader) -> GradeSource:
     """The queue, where the item was taken from it, and where its grader corrects the verdict; else volunteered."""
     if given.judge:
         return "judge"
@@ -150,13 +150,13 @@ def _about(given: Given) -> tuple[Any, ...]:
     return tuple(of)
 
 
-def _last(db: Connection, given: Given, grader: Grader, source: Source) -> Mapping[str, Any] | None:
+def _last(db: Connection, given: Given, grader: Grader, source: GradeSource) -> Mapping[str, Any] | None:
     found = select(grades).where(*_about(given), grades.c.grader == grader.name, grades.c.source == source)
     row = db.execute(found.order_by(desc(grades.c.id)).limit(1)).mappings().first()
     return None if row is None else dict(row)
 
 
-def _write(db: Connection, given: Given, grader: Grader, source: Source, now: float) -> None:
+def _write(db: Connection, given: Given, grader: Grader, source: GradeSource, now: float) -> None:
     count = db.scalar(select(func.count()).select_from(grades).where(grades.c.answer_id == given.answer_id)) or 0
     if count >= MOST_GRADES:
         raise BadGrade(f"this answer has {MOST_GRADES} verdicts already, corrections included", "answer_id")
@@ -166,7 +166,7 @@ def _write(db: Connection, given: Given, grader: Grader, source: Source, now: fl
         db.execute(update(answers).where(answers.c.id == given.answer_id).values(gold=given.gold))
 
 
-def _settle(db: Connection, answer: Mapping[str, Any], given: Given, options: FeedbackOptions, now: float) -> None:
+def _requeue(db: Connection, answer: Mapping[str, Any], given: Given, options: FeedbackOptions, now: float) -> None:
     """What a verdict does to the item in its queue."""
     if given.verdict in ("later", "release") and answer["state"] != "open":
         return
@@ -182,7 +182,7 @@ def _settle(db: Connection, answer: Mapping[str, Any], given: Given, options: Fe
     db.execute(update(answers).where(answers.c.id == given.answer_id).values(**changes[given.verdict]))
 
 
-def _kept(given: Given, source: Source, at: float, *, repeated: bool = False, alarm: bool = False) -> Kept:
+def _kept(given: Given, source: GradeSource, at: float, *, repeated: bool = False, alarm: bool = False) -> Kept:
     return Kept(
         answer_id=given.answer_id,
         claim=given.claim,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from demur.calibration.errors import CalibrationError
-from demur.calibration.graded_source import Source
+from demur.calibration.graded_source import GradedSource
 from demur.calibration.matching import OWN
 from demur.calibration.row_checks import FEWEST_ROWS, check_enough
 from demur.calibration.rows import SignalRow, SignalRows
@@ -37,7 +37,7 @@ def read_refit(place: str, since: float, level: Level = "response", *, judge: bo
     return _from_database(place, since, level, judge)
 
 
-def source_of(refit: Refit, *, split: bool) -> Source:
+def source_of(refit: Refit, *, split: bool) -> GradedSource:
     """Rows and what they may be applied to. With `split`, those to learn from make the map where they can.
 
     Raises CalibrationError for too few audits.
@@ -54,7 +54,7 @@ def source_of(refit: Refit, *, split: bool) -> Source:
     sampling = {name: value for name, value in conditions.items() if name not in OWN}
     fitting = np.arange(len(rows)) < len(others) if fits else None
     model = {"name": refit["model"], "fingerprint": refit["fingerprint"]}
-    return Source(_rows(rows, level), model, {**own, "sampling": sampling}, fitting)
+    return GradedSource(_rows(rows, level), model, {**own, "sampling": sampling}, fitting)
 
 
 def told(refit: Refit) -> str:

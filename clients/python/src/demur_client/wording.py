@@ -67,6 +67,7 @@ def _promise(answer: AnswerValues) -> str:
 
 def _odds(delta: float) -> str:
     """1 - delta as people say it: 9 times in 10."""
+    # The server says it in the same words (`demur.calibration.wording`); neither package imports the other.
     for tries in (10, 20, 50, 100, 1000):
         kept = (1 - delta) * tries
         if abs(kept - round(kept)) < 1e-9 and 0 < round(kept) < tries:

@@ -1,1 +1,2 @@
-"""Chat completions: the same answers for whoever speaks OpenAI's protocol."""
+"""OpenAI's chat completions API: `schemas` of requests, `routes`, and answers as completions, whole (`render`) or as a
+stream of chunks (`choice_stream`)."""

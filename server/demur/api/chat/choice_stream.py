@@ -1,4 +1,4 @@
-"""One choice of a streamed chat completion: what happens while it is answered -> chunks."""
+"""One choice of a streamed chat completion: answer events -> `chat.completion.chunk` deltas."""
 
 from collections.abc import Iterator
 

@@ -83,7 +83,9 @@ class Form:
 
 
 def form_of(wanted: ResponseFormat | None, tools: Sequence[Tool] | None, choice: ToolChoice | None) -> Form | None:
-    """None where text is asked for: without a choice tools may be left alone, and are. Raises InvalidRequest."""
+    """The JSON Schema that `response_format` or a forced tool asks for; None where text is.
+
+    Without a choice tools may be left alone, and are. Raises InvalidRequest."""
     if isinstance(choice, ChosenTool):
         return _arguments(tools or [], choice.function.name)
     if choice == "required":

@@ -1,4 +1,4 @@
-"""Log-probabilities as OpenAI's clients know them."""
+"""Log-probabilities of tokens in OpenAI's form: natural logarithms, with the likeliest alternatives of each token."""
 
 import math
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ IMPOSSIBLE = -9999.0
 
 
 def chat_logprobs(tokens: Sequence[TokenLogprob] | None) -> ChatLogprobs | None:
-    """None where nothing is known, or nothing was asked for."""
+    """`logprobs` of a choice; None where the engine told none, or none were asked for."""
     return None if tokens is None else ChatLogprobs(content=[_token(token) for token in tokens])
 
 

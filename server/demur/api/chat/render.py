@@ -1,4 +1,4 @@
-"""Answers as chat completions."""
+"""Answers as `chat.completion` objects: choices, finish reasons, usage, and the whole reply in `demur`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ MOST_FIELDS_NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How one request wants its replies: how to say that there is no answer, what JSON was asked for, what cuts."""
+    """Settings of a request's replies: where an abstention is written, the JSON Schema asked for, stop sequences."""
 
     abstain_as: AbstainAs = "content"
     form: Form | None = None
@@ -40,7 +40,7 @@ class Style:
 
 
 def content(answer: Answer, stops: Sequence[str] = ()) -> str:
-    """What a person reads of an answer: the text with the answer after it.
+    """The `content` of an answer's message: the text with the answer after it.
 
     The text is cut where it first has one of `stops`; the answer itself never is.
     """
@@ -49,7 +49,7 @@ def content(answer: Answer, stops: Sequence[str] = ()) -> str:
 
 
 def abstention(answer: Answer) -> str:
-    """Why there is no answer, in one sentence."""
+    """The sentence of an abstention: why there is no answer."""
     doubtful = [field for field in answer.fields or () if field.decision == "highlight"]
     if answer.reason == "below_threshold" and doubtful:
         named = ", ".join(
@@ -72,7 +72,7 @@ def _bar(answer: Answer) -> str:
 
 
 def completion(chat_id: str, created: int, finals: Sequence[Final], style: Style) -> ChatCompletion:
-    """The reply in one piece, choices in order."""
+    """A `chat.completion` object, its choices in order."""
     return ChatCompletion(
         id=chat_id,
         created=created,
@@ -83,7 +83,7 @@ def completion(chat_id: str, created: int, finals: Sequence[Final], style: Style
 
 
 def usage_chunk(chat_id: str, created: int, finals: Sequence[Final]) -> ChatChunk:
-    """The chunk after all choices that `include_usage` asks for."""
+    """The last chunk, with token counts and no choice: `stream_options.include_usage`."""
     return ChatChunk(id=chat_id, created=created, model=finals[0].answer.model, choices=[], usage=usage(finals))
 
 
@@ -105,7 +105,7 @@ def _choice(index: int, final: Final, style: Style) -> Choice:
 
 
 def message(answer: Answer, style: Style) -> ChatReplyMessage:
-    """The one message that an answer or an abstention is."""
+    """The assistant's message of an answer or an abstention: text, a refusal, or a tool call."""
     if answer.decision == "abstain":
         sentence, refused = abstention(answer), style.abstain_as != "content"
         return ChatReplyMessage(content=None if refused else sentence, refusal=sentence if refused else None)

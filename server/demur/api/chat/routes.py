@@ -52,7 +52,7 @@ async def create_chat_completion(asked: ChatRequest, request: Request, context: 
 
 
 class Chat:
-    """One request: n answers to one question, each with a decision of its own."""
+    """One chat completion request: `n` choices, each an answer with a decision of its own."""
 
     def __init__(self, context: Context, request: Request, asked: ChatRequest) -> None:
         self._context = context
@@ -118,7 +118,7 @@ class Chat:
 
 
 class Styled(Protocol):
-    """A request that says how its replies should look."""
+    """A request that may set `response_format`, `stop` and `abstain_as`."""
 
     @property
     def form(self) -> Form | None: ...
@@ -129,12 +129,12 @@ class Styled(Protocol):
 
 
 def style_of(asked: Styled, settings: Settings) -> render.Style:
-    """How the caller, or else the caller's key or the operator, wants replies."""
+    """The style of a request's replies: the caller's own settings first, then the key's, then the operator's."""
     form = asked.form
     default = "content" if form is None else "refusal"
     return render.Style(asked.abstain_as or settings.abstain_as or default, form, asked.stops)
 
 
 def abstained(answer: Answer) -> ApiError:
-    """An abstention for callers who want it as an error."""
+    """The error that stands for an abstention with `abstain_as` "error"."""
     return ApiError(422, "abstention", render.abstention(answer))

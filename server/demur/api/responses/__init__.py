@@ -1,1 +1,2 @@
-"""Responses: the plain part of OpenAI's responses API, without a memory."""
+"""OpenAI's responses API without stored responses: `schemas` of requests, `routes`, and answers as output `items`,
+whole or as server-sent events (`render`)."""

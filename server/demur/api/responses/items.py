@@ -1,4 +1,4 @@
-"""What a response says, as items: a message or the arguments of a function, whole or as the events that build it up."""
+"""Output items of a response: a message or a function call, whole or as the events that build it up."""
 
 from collections.abc import Iterator
 from typing import Any, Protocol
@@ -11,13 +11,13 @@ Event = tuple[str, Json]
 
 
 class Numbered(Protocol):
-    """Makes an event with the next number."""
+    """Makes a server-sent event with the next `sequence_number`."""
 
     def __call__(self, kind: str, /, **data: Any) -> Event: ...
 
 
 class FunctionItem:
-    """The arguments of a forced function, growing."""
+    """A `function_call` item: the arguments of a forced function, as they stream."""
 
     def __init__(self, event: Numbered, name: str) -> None:
         self._event, self._name, self._arguments = event, name, ""
@@ -41,7 +41,7 @@ class FunctionItem:
 
 
 class MessageItem:
-    """A message whose text grows."""
+    """A `message` item: output text or a refusal, as it streams."""
 
     def __init__(self, event: Numbered, place: int = 0, *, refused: bool = False) -> None:
         self._event, self._place, self._text, self._id = event, place, "", new_id("msg")
@@ -77,13 +77,13 @@ class MessageItem:
 
 
 def item_for(event: Numbered, said: ChatReplyMessage) -> FunctionItem | MessageItem:
-    """The item that a reply is given in, empty."""
+    """The empty output item of a reply: a function call where a tool was forced, else a message."""
     if said.tool_calls:
         return FunctionItem(event, said.tool_calls[0].function.name or "")
     return MessageItem(event, refused=said.refusal is not None)
 
 
 def text_of(said: ChatReplyMessage) -> str:
-    """What its item says."""
+    """The text of a reply's item: arguments, refusal or content."""
     called = said.tool_calls[0].function.arguments if said.tool_calls else None
     return called if called is not None else said.refusal or said.content or ""

@@ -1,4 +1,4 @@
-"""Answers as responses: the whole object, and the events that build it up."""
+"""Answers as `response` objects: the whole one, and the server-sent events that build it up."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -130,5 +130,5 @@ _ECHOED = {"instructions", "max_output_tokens", "temperature", "top_p", "tools",
 
 
 def _said_of(options: Json | None) -> Json:
-    """The options that were given."""
+    """The options that the request set, as the response repeats them."""
     return {name: value for name, value in (options or {}).items() if value is not None}

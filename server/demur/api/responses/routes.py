@@ -61,7 +61,7 @@ async def create_response(asked: ResponsesRequest, request: Request, context: Sh
 
 
 class _Reply:
-    """One request."""
+    """One response request, and its stream of server-sent events."""
 
     def __init__(self, context: Context, request: Request, asked: ResponsesRequest) -> None:
         self._context, self._request = context, request

@@ -12,7 +12,7 @@ DecisionRule = Callable[[Completion, ParsedConfidence, float, Granularity], Deci
 """(completion with an answer, its confidence, risk threshold in [0, 1], granularity) -> answer or abstain."""
 
 TailsOf = Callable[[Draft], Sequence[Tail]]
-"""Draft -> the tails that could settle it, the shortest first; none where it ends as it should."""
+"""Draft -> the tails that could complete it, the shortest first; none where it ends as it should."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Contract:
 
     `template` is the user message, with the fields `{task}` and `{question}`, and `{percent}` and `{penalty}` where it
     `states_threshold`. `pattern` is a regular expression that a whole output has to match when the model is forced
-    (structured outputs). `tails` are what settles an output that a model wrote in its own way; without it the whole
+    (structured outputs). `tails` are what completes an output that a model wrote in its own way; without it the whole
     output is forced. `untrained_template` is the wording for models that were not trained with `template`, which never
     changes. `parser` reads an output. `render` writes a solution as a trained model would. `recognizes`
     tells an output of this contract from those of others by what is in it.
@@ -75,7 +75,7 @@ class Contract:
     """Whether the caller's JSON Schema says what is printed: it stands in the prompt (`{schema}`) and its paired form
     (`demur.core.fields`) is forced in place of `pattern`. Such an output is read strictly, as it was written."""
 
-    def is_settled(self, completion: Completion) -> bool:
+    def is_complete(self, completion: Completion) -> bool:
         """Whether an output says all that a decision needs."""
         stated = completion.state == "value" or not self.states_confidence
         return completion.idk or (completion.answer is not None and stated)

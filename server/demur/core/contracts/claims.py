@@ -74,7 +74,7 @@ def _tail(opening: str, pattern: str, example: str) -> Tail:
 def _tails(draft: Draft) -> list[Tail]:
     """The rest of a solution that was begun: of a step or its tag, of the list of steps, of the answer's line. Where
     there is none with a step in it, a whole one."""
-    if CLAIMS.is_settled(draft.completion) and not (draft.cut and draft.answer_so_far):
+    if CLAIMS.is_complete(draft.completion) and not (draft.cut and draft.answer_so_far):
         return []
     tails = [tail] if (tail := _rest(draft)) is not None else []
     opening = f"{draft.gap}Solution:\n<Confidence value="

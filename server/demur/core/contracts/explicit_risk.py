@@ -36,7 +36,7 @@ def _tails(draft: Draft) -> list[Tail]:
     so_far, tails = draft.answer_so_far, list[Tail]()
     if so_far and draft.cut:
         tails = [_tail("", REST_OF_ANSWER, "")]
-    elif EXPLICIT_RISK.is_settled(draft.completion):
+    elif EXPLICIT_RISK.is_complete(draft.completion):
         return []
     elif so_far is not None:
         tails = [_tail("", _VALUE[draft.last_line.endswith(" ") :], " 0")]

@@ -50,7 +50,7 @@ def _tails(draft: Draft) -> list[Tail]:
     so_far, begun = draft.answer_so_far, _CONFIDENCE_LINE.fullmatch(draft.last_line)
     if begun and (draft.cut or begun[1] not in ("0", "1")):
         tails.append(_tail("", *_REST_OF_NUMBER[begun[1]]))
-    elif RESPONSE.is_settled(draft.completion):
+    elif RESPONSE.is_complete(draft.completion):
         return []
     elif so_far is not None and not so_far:
         tails.append(_tail("", ANSWER[draft.last_line.endswith(" ") :] + _CONFIDENCE, " 0\nConfidence: 0.5"))

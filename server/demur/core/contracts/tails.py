@@ -1,4 +1,4 @@
-"""The tail of an output: the few lines that settle what a model has reasoned in its own way."""
+"""The tail of an output: the few lines that complete what a model has reasoned in its own way."""
 
 import re
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tail:
-    """What settles a draft: `opening` is put behind it, and the model goes on in the form of `pattern`.
+    """What completes a draft: `opening` is put behind it, and the model goes on in the form of `pattern`.
 
     `example` is one such rest. A host that cannot continue a reply is asked for `request`, in the form of
     `request_pattern`. Both patterns are regular expressions.

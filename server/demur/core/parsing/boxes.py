@@ -2,9 +2,11 @@ r"""Answers in TeX's boxes: `\boxed{42}`, and answers of several parts in a box 
 
 import re
 from collections import deque
+from collections.abc import Sequence
 from itertools import islice
 from typing import NamedTuple
 
+from demur.core.equivalence import same_answer
 from demur.core.parsing.box_labels import says_how_sure, without_label
 
 BOXED = re.compile(r"\\(?:boxed|fbox)\s{0,4}(?=\{)")
@@ -57,10 +59,21 @@ def last_boxed(text: str) -> str | None:
         if box.inside:
             parts.insert(0, f"{own} = {box.inside}" if own else box.inside)
             later, name = box, own
+    if parts and _are_one_value(parts):
+        return _without_name(parts[-1], name)
     if parts:
-        return _without_name(parts[0], name) if len(set(parts)) == 1 else ", ".join(parts)
+        return ", ".join(parts)
     bare = deque(_BOXED_BARE.finditer(text), maxlen=1)
     return bare[0][1] if bare else None
+
+
+def _are_one_value(parts: Sequence[str]) -> bool:
+    r"""Whether one answer was written in several ways: `\boxed{1\frac12}, or \boxed{1.5}`."""
+    if len(set(parts)) == 1:
+        return True
+    if any("=" in part or len(part) > _LONGEST_BETWEEN for part in parts):
+        return False
+    return all(same_answer(part, parts[-1]) for part in parts[:-1])
 
 
 def without_boxes(bare: str) -> str | None:

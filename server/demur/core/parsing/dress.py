@@ -33,8 +33,8 @@ _CODE = re.compile(r"(`{1,2})(?!`)(.+?)(?<!`)\1", re.DOTALL)
 _DUNDER = re.compile(r"__[a-z][a-z0-9]*(?:_[a-z0-9]+)*__")
 _LABEL = re.compile(r"(.*[:：=])([ \t*_`]*)", re.DOTALL)
 _ABBREVIATED = re.compile(
-    r"(?:\b\w\.\s?\w{1,2}|\b(?:etc|inc|ltd|co|corp|jr|sr|st|mt|dr|mr|mrs|ms|prof|vs|no|approx|bros|dept|est|govt|ave"
-    r"|blvd|rd|vol|ed|gen|col|sgt|capt|lt|rev|hon|ph\.d|usw|bzw|ca|km/h))\.",
+    r"(?:\b[^\W\d]\.\s?\w{1,2}|\b(?:etc|inc|ltd|co|corp|jr|sr|st|mt|dr|mr|mrs|ms|prof|vs|no|approx|bros|dept|est|govt"
+    r"|ave|blvd|rd|vol|ed|gen|col|sgt|capt|lt|rev|hon|ph\.d|usw|bzw|ca|km/h))\.",
     re.IGNORECASE,
 )
 

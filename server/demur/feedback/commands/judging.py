@@ -52,7 +52,7 @@ async def judge_queue(server: GradingServer, queue: str, host: JudgeHost) -> Jud
             passed: set[str] = set()
             graded = 0
             while items := [one for one in server.take_many(queue, AT_ONCE) if _is_new(server, one, passed)]:
-                graded += sum(await _settle(server, judge, items, passed))
+                graded += sum(await _judge_all(server, judge, items, passed))
             return Judged(graded, len(passed), judge.last_trouble)
 
 
@@ -64,7 +64,7 @@ def _is_new(server: GradingServer, item: dict[str, Any], passed: set[str]) -> bo
     return True
 
 
-async def _settle(server: GradingServer, judge: Judge, items: list[dict[str, Any]], passed: set[str]) -> list[bool]:
+async def _judge_all(server: GradingServer, judge: Judge, items: list[dict[str, Any]], passed: set[str]) -> list[bool]:
     """Judge items side by side, and send what comes of it; which of them were graded. Where that fails all of them go
     back."""
     try:

@@ -75,7 +75,7 @@ async def _start_and_identify(
 
 async def _start(model: str, manifest: Manifest, settings: "Settings", arguments: Mapping[str, Any]) -> Engine:
     from demur.answering.server_defaults import forcing
-    from demur.answering.settling import constraints_of
+    from demur.answering.tail_forcing import constraints_of
     from demur.engine.vllm import Progress, UnknownEngineArgument, VLLMEngine
     from demur.model import progress_bar
 

@@ -1,5 +1,5 @@
-"""Free, then settled: a model answers in its own way, and where that does not end in a readable answer, the same tokens
-are continued with nothing but the tail constrained."""
+"""Structured outputs for the tail alone: a model answers in its own way, and where that does not end in a readable
+answer, the same tokens are continued with nothing but the last lines constrained."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -21,7 +21,7 @@ CLOSES_ANYTHING = "</think>"
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """A sample did not end in a readable answer, so that its last lines were forced.
+    """A sample did not end in a readable answer, so that its last lines were forced: `settled` in a reply.
 
     `by` says how: its own tokens were `continued`, or it was `asked` in a further turn. `after` is how it had ended
     before: by itself (`stop`), or cut at its share of `max_tokens` (`length`), so that its reasoning may lack its end.
@@ -101,7 +101,7 @@ class PlannedTail:
 
 
 @dataclass(frozen=True, slots=True)
-class Settler:
+class TailForcer:
     """Plans the tails of one request's samples, each read as the reply will be read."""
 
     form: OutputForm
@@ -137,7 +137,7 @@ class Settler:
     def _fitting(self, tails: Sequence[Tail], text: str, closing: str) -> tuple[Tail, str]:
         """The first tail that will be read behind `text`; the last one, with all before it closed, if none would be."""
         for tail in tails:
-            if self.form.contract.is_settled(self.form.read(text + closing + tail.opening + tail.example)):
+            if self.form.contract.is_complete(self.form.read(text + closing + tail.opening + tail.example)):
                 return tail, closing
         return tails[-1], closing or f"\n{CLOSES_ANYTHING}\n\n"
 

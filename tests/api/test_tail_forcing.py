@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from demur.answering import Answerer, Final, RequestParams, UnresolvedRequest
 from demur.answering.errors import DeadlineExceeded
 from demur.answering.events import ClaimGiven, Delta, Event, Reset
-from demur.answering.settling import OwnPart, Settler
+from demur.answering.tail_forcing import OwnPart, TailForcer
 from demur.core.answer_span import OutputForm
 from demur.core.contracts import CONTRACTS
 from demur.core.contracts.patterns import WIDE
@@ -272,7 +272,7 @@ def planned(contract: str, text: str, finish: Any) -> tuple[str, str] | None:
     """What is put behind an output, and the expression that follows; None where it is left alone."""
     own = OwnPart()
     own.take(Chunk(text, finish_reason=finish))
-    tail = Settler(OutputForm(CONTRACTS[contract])).plan(own, Sampling(max_tokens=100))
+    tail = TailForcer(OutputForm(CONTRACTS[contract])).plan(own, Sampling(max_tokens=100))
     if tail is None or tail.sampling.constraint is None:
         return None
     return tail.written.closing + tail.written.opening, tail.sampling.constraint
@@ -283,7 +283,7 @@ def planned(contract: str, text: str, finish: Any) -> tuple[str, str] | None:
 def test_whatever_was_written_a_tail_makes_it_readable(data, contract, text, finish) -> None:
     tail, described = planned(contract, text, finish), CONTRACTS[contract]
     if tail is None:
-        assert described.is_settled(read(text, contract))
+        assert described.is_complete(read(text, contract))
         return
     opening, pattern = tail
     # An answer without a letter or a digit in it may be none.
@@ -292,7 +292,7 @@ def test_whatever_was_written_a_tail_makes_it_readable(data, contract, text, fin
     )
     assume(any(c.isalnum() for c in (text + opening + rest).rpartition("Answer:")[2].split("\nConf")[0]))
     completion = read(text + opening + rest, contract)
-    assert described.is_settled(completion), (text, opening, rest, completion)
+    assert described.is_complete(completion), (text, opening, rest, completion)
 
 
 def fold(events: list[Event]) -> tuple[str, list[Any]]:
