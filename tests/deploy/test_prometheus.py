@@ -140,9 +140,9 @@ def _ask_until_it_is_seen(server: str, prometheus: str) -> None:
 
     def seen() -> bool:
         for t in (0.0, 0.9):
-            httpx.post(f"{server}/v1/answers", json=body | {"risk_threshold": t}).raise_for_status()
+            httpx.post(f"{server}/v1/answers", json=body | {"risk_threshold": t}, timeout=DEADLINE).raise_for_status()
         sure = {"question": "Which is larger, 9.11 or 9.9?", "contract": "response"}
-        httpx.post(f"{server}/v1/answers", json=sure).raise_for_status()
+        httpx.post(f"{server}/v1/answers", json=sure, timeout=DEADLINE).raise_for_status()
         for item in httpx.get(f"{server}/v1/feedback/queue", params={"limit": 20}).json()["items"]:
             given = {"answer_id": item["answer_id"], "lease": item["lease"], "correct": False}
             httpx.post(f"{server}/v1/feedback", json=given).raise_for_status()
