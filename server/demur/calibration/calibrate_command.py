@@ -92,11 +92,7 @@ def _read(
     return source, replace(options, look=max(options.look, look))
 
 
-<<<<<<< HEAD
-def _collected(place: str, feedback: FeedbackOptions, fitting: FitOptions) -> "tuple[Source, int]":
-=======
-def _collected(place: str, since: float, fitting: FitOptions) -> "tuple[GradedSource, int]":
->>>>>>> house
+def _collected(place: str, feedback: FeedbackOptions, fitting: FitOptions) -> "tuple[GradedSource, int]":
     """Graded rows of a server or its database, and which look at them this is."""
     from demur.feedback.refitting import read_refit, source_of, told
 
