@@ -43,8 +43,9 @@ def test_a_run_that_can_start_has_nothing_to_say(tiny_model: Path, data: Path) -
     [
         (["actor_rollout_ref.model.path=/nowhere/model"], ModelError, "no such model folder: /nowhere/model"),
         (["data.train_files=[/nowhere.parquet]"], DataError, "train_files: no such file.*demur-train data"),
+        (["data.val_files=[/nowhere.parquet]"], DataError, "val_files: no such file"),
         (["data.max_prompt_length=20"], ModelError, "every prompt is longer than data.max_prompt_length=20"),
-        (["data.train_batch_size=500"], DataError, "fewer than data.train_batch_size=500"),
+        (["data.train_batch_size=120"], DataError, "has 108 rows, fewer than data.train_batch_size=120"),
         (["data.train_batch_size=4"], RecipeError, "ppo_mini_batch_size is larger"),
         (["data.max_response_length=500"], RecipeError, "max_model_len=.* is shorter"),
         (

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from demur_training import recipes
+from demur_training.base_model import end_tokens
 
 LIMIT, BUFFER = 60, 20
 Score = Callable[..., dict[str, Any]]
@@ -69,7 +70,7 @@ def batch(response: list[int], prompt: int = 5, padding: int = 0, **info: Any) -
     from tensordict import TensorDict
     from verl import DataProto
 
-    ids = torch.tensor([[7] * prompt + response + [0] * padding])
+    ids = torch.tensor([[7] * prompt + response + [7] * padding])  # what pads may be a token like any other
     mask = torch.ones_like(ids)
     mask[:, ids.shape[1] - padding :] = 0
     tensors = {
@@ -160,3 +161,14 @@ def test_a_decoupled_recipe_is_told_where_the_confidence_begins(score: Score, to
         score(filler(tokenizer, LIMIT), None, "confidence-decoupled")["reward_extra_info"]["confidence_start"] is None
     )
     assert "confidence_start" not in score(ids)["reward_extra_info"]
+
+
+def test_the_tokenizers_end_token_ends_an_output_whatever_the_generation_configuration_lists(
+    model: Path, tokenizer: Any, tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(model, tmp_path / "model"))
+    path = folder / "generation_config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "eos_token_id": 0}))
+    assert end_tokens(str(folder), tokenizer) == {0, 2}
+    path.unlink()
+    assert end_tokens(str(folder), tokenizer) >= {2}
