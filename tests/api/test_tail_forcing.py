@@ -295,6 +295,16 @@ def test_whatever_was_written_a_tail_makes_it_readable(data, contract, text, fin
     assert described.is_complete(completion), (text, opening, rest, completion)
 
 
+@pytest.mark.parametrize("before", ["Answer: 4\nUser: and now?", "</Confidence>User: hm", "It is 4.\n\nUser: next\nA"])
+@pytest.mark.parametrize("finish", ["stop", "length"])
+def test_a_thought_begun_in_another_speakers_turn_ends_with_a_tail_that_is_read(before: str, finish: str) -> None:
+    text = f"{before}<think>"
+    tail = planned("response", text, finish)
+    assert tail is not None
+    completion = read(f"{text}{tail[0]} 7\nConfidence: 0.3", "response")
+    assert (completion.answer, completion.confidence) == ("7", 0.3)
+
+
 def fold(events: list[Event]) -> tuple[str, list[Any]]:
     text, claims = "", list[Any]()
     for event in events:

@@ -135,11 +135,12 @@ class TailForcer:
         return Draft("", self._read("").close()[1], cut), f"\n{thought_end}\n\n"
 
     def _fitting(self, tails: Sequence[Tail], text: str, closing: str) -> tuple[Tail, str]:
-        """The first tail that will be read behind `text`; the last one, with all before it closed, if none would be."""
+        """The first tail that will be read behind `text`; the last one, with all before it closed, if none would be.
+        A thought that is ended closes nothing of what stood before it, such as the turn of another speaker."""
         for tail in tails:
             if self.form.contract.is_complete(self.form.read(text + closing + tail.opening + tail.example)):
                 return tail, closing
-        return tails[-1], closing or f"\n{CLOSES_ANYTHING}\n\n"
+        return tails[-1], f"{closing.rstrip()}\n{CLOSES_ANYTHING}\n\n"
 
     def _read(self, text: str) -> Reader:
         form = self.form
