@@ -2,7 +2,7 @@
 
 const NAMESPACE = "http://www.w3.org/2000/svg";
 const SIZE = 200;
-const EDGE = { left: 38, bottom: 30, top: 8, right: 8 };
+const EDGE = { left: 48, bottom: 30, top: 8, right: 18 };
 
 /**
  * What the picture says is said in its label too.
@@ -22,7 +22,7 @@ export function reliabilityPicture(bins) {
     words("says it is sure", SIZE / 2, SIZE + 27, "middle"),
   );
   const side = words("was right", 0, 0, "middle");
-  side.setAttribute("transform", `translate(-28 ${SIZE / 2}) rotate(-90)`);
+  side.setAttribute("transform", `translate(-38 ${SIZE / 2}) rotate(-90)`);
   root.append(side);
   return root;
 }
