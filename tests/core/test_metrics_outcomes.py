@@ -63,7 +63,7 @@ def checks_of(p, v, lost=None):
 
 def test_a_calibrated_model_passes_every_objective():
     rng = np.random.default_rng(0)
-    p = np.round(rng.random(4000) * 0.99, 2)
+    p = np.round(rng.random(4000), 2)
     checks = checks_of(p, rng.random(4000) < p, lost=Estimate(0.0, -0.01, 0.01))
     assert len({check.objective for check in checks.values()}) == 4
     assert all(check.passed for check in checks.values())
@@ -82,6 +82,14 @@ def test_an_overconfident_model_fails():
         "TP short of t",
     }
     assert not checks["SNR-gain"].settled
+
+
+def test_a_last_threshold_at_which_nothing_is_answered_passes_nothing():
+    rng = np.random.default_rng(0)
+    p = np.round(rng.random(1000) * 0.9, 2)
+    check = checks_of(p, rng.random(1000) < p)["hallucination at the last t"]
+    assert check.passed is None
+    assert check.figure.reason == "nothing is answered there"
 
 
 def test_an_underconfident_model_abstains_too_much():

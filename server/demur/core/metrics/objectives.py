@@ -22,6 +22,7 @@ over t, may stand on the wrong side of TP(t) >= t and FN(t) <= t."""
 
 LAST_HALLUCINATION = 0.01
 """How much may still be hallucinated at the highest threshold."""
+NOTHING_ANSWERED = Estimate(None, reason="nothing is answered there")
 
 Objective = Literal["adaptive_risk", "accuracy_kept", "hallucination_reduced", "quantitative_calibration"]
 
@@ -77,7 +78,7 @@ def objectives(
         Check(
             "hallucination_reduced",
             "hallucination at the last t",
-            checked(last_hallucination, Shape(bounds=(0, 1))),
+            checked(last_hallucination, Shape(bounds=(0, 1))) if answers_last(exact) else NOTHING_ANSWERED,
             LAST_HALLUCINATION,
             "below",
         ),
@@ -110,6 +111,11 @@ def adaptive_gain(o: Outcomes) -> Floats:
 def last_hallucination(o: Outcomes) -> Floats:
     """Hal at the highest threshold."""
     return o.hallucination[..., -1]
+
+
+def answers_last(o: Outcomes) -> bool:
+    """Whether any row is answered at the highest threshold: without one, no wrong answer there shows nothing."""
+    return bool((o.right + o.wrong)[..., -1].any())
 
 
 def risk_snr_gain(o: Outcomes) -> Floats:
