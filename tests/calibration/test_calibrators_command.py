@@ -147,7 +147,7 @@ def test_a_run_card_that_cannot_be_kept_is_refused_by_field(run_folder, demur, t
 def test_show_says_what_a_calibrator_is(run_folder, calibrated, demur):
     file = calibrated(run_folder())
     shown = demur("calibrators", "show", file).stdout
-    for words in (read(file).id, "small", "f1", "confidence AUC", "threshold", "Certified on 120 problems"):
+    for words in (read(file).id, "small", "f1", "confidence AUC", "threshold", "tested on 120 questions"):
         assert words in shown, words
     assert json.loads(demur("calibrators", "show", file, "--json").stdout) == json.loads(file.read_text())
 

@@ -220,8 +220,10 @@ def list_recipes() -> None:
     """List the recipes and what each is."""
     from demur_training import recipes
 
-    for name in recipes.names():
-        typer.echo(f"{name:20}{recipes.about(name)}")
+    names = recipes.names()
+    width = max(map(len, names)) + 2
+    for name in names:
+        typer.echo(f"{name:{width}}{recipes.about(name)}")
 
 
 def main() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
+from demur.core.contracts import CONTRACTS
 from demur_training import recipes
 from demur_training.base_model import load_tokenizer
 from demur_training.checks import attention
@@ -123,11 +124,13 @@ def _check_advantages(config: DictConfig) -> None:
     if kind != "decoupled":
         return
     settings = recipes.reward_settings(config)
+    contract = CONTRACTS[settings["contract"]]
     wanted = {"demur.loop": "verl", "algorithm.adv_estimator": "grpo"}
     for key, value in wanted.items():
         if OmegaConf.select(config, key) != value:
             raise RecipeError(f"demur.advantages=decoupled is for {key}={value}")
-    if settings["contract"] != "response" or settings["rule"] not in ("brier", "cross_entropy"):
+    whole = contract.states_confidence and not contract.has_claims
+    if not whole or settings["rule"] not in ("brier", "cross_entropy"):
         raise RecipeError(
             "demur.advantages=decoupled needs a confidence that is scored: reward_kwargs.contract=response with"
             " rule=brier or rule=cross_entropy"
