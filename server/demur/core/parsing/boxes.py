@@ -3,10 +3,14 @@ r"""Answers in TeX's boxes: `\boxed{42}`, and answers of several parts in a box 
 import re
 from collections import deque
 from collections.abc import Sequence
+from decimal import Decimal
 from itertools import islice
 from typing import NamedTuple
 
 from demur.core.equivalence import same_answer
+from demur.core.equivalence.arithmetic import evaluate
+from demur.core.equivalence.normalize import normalize
+from demur.core.equivalence.number import approximate
 from demur.core.parsing.box_labels import says_how_sure, without_label
 
 BOXED = re.compile(r"\\(?:boxed|fbox)\s{0,4}(?=\{)")
@@ -28,6 +32,7 @@ _BETWEEN = re.compile(
 """What may stand between the parts of one answer: a comma, a word, the letter of the next part, or its name: y =."""
 _NAME_BEFORE = re.compile(rf"(?<![\w\\+*/^-])(?<![+*/^-] )(?P<name>{_NAME}){_IS}$")
 _ASSIGNS = re.compile(rf"\s*(?P<name>{_NAME})\s*=")
+_MANY_PLACES = re.compile(r"-?\d{1,30}\.(?P<places>\d{4,30})", re.ASCII)
 _ONE_LETTER = re.compile(r"[A-Za-z](?:_\{?\w{1,4}\}?)?'?")
 
 
@@ -59,21 +64,33 @@ def last_boxed(text: str) -> str | None:
         if box.inside:
             parts.insert(0, f"{own} = {box.inside}" if own else box.inside)
             later, name = box, own
-    if parts and _are_one_value(parts):
-        return _without_name(parts[-1], name)
+    if parts and (value := _one_value(parts)) is not None:
+        return _without_name(value, name)
     if parts:
         return ", ".join(parts)
     bare = deque(_BOXED_BARE.finditer(text), maxlen=1)
     return bare[0][1] if bare else None
 
 
-def _are_one_value(parts: Sequence[str]) -> bool:
-    r"""Whether one answer was written in several ways: `\boxed{1\frac12}, or \boxed{1.5}`."""
+def _one_value(parts: Sequence[str]) -> str | None:
+    r"""The one answer that was written in several ways, as `\boxed{1.3333}, or \boxed{4/3}`: the last that is exact."""
     if len(set(parts)) == 1:
-        return True
+        return parts[0]
     if any("=" in part or len(part) > _LONGEST_BETWEEN for part in parts):
+        return None
+    for value in reversed(parts):
+        if all(same_answer(part, value) or _rounds(part, value) for part in parts):
+            return value
+    return None
+
+
+def _rounds(part: str, value: str) -> bool:
+    """Whether a decimal of many places is that value, rounded."""
+    decimal = _MANY_PLACES.fullmatch(part)
+    exact = None if decimal is None else evaluate(normalize(value))
+    if decimal is None or exact is None:
         return False
-    return all(same_answer(part, parts[-1]) for part in parts[:-1])
+    return abs(approximate(exact) - Decimal(part)) <= Decimal(5).scaleb(-len(decimal["places"]) - 1)
 
 
 def without_boxes(bare: str) -> str | None:
