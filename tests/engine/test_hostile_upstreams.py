@@ -6,6 +6,7 @@ from contextlib import aclosing
 
 import pytest
 
+from demur.engine import balancing
 from demur.engine.base import Chunk, EngineError, EngineOverloaded, RequestRefused, Sampling
 from demur.engine.openai import OpenAIEngine
 from demur.engine.upstreams import Upstream, find_served
@@ -16,6 +17,12 @@ IN_FLIGHT = 8 << 20
 """Bytes that may lie in the buffers of two sockets and the limits of one reply."""
 SILENT = ("silence", "silence after the head", "silence in the head", "comments now and then", "a byte now and then")
 LATER = [f"{name}, later" for name in EVENTS if name != "done at once"]
+
+
+@pytest.fixture(autouse=True)
+def rests_outlast_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second's rest is over where the machine stands still for so long, and the host is asked once more."""
+    monkeypatch.setattr(balancing, "FIRST_REST", balancing.LONGEST_REST)
 
 
 @pytest.fixture
