@@ -19,6 +19,9 @@ DOUBTFUL = 0.8
 """Claims below this confidence should say why."""
 
 
+THRESHOLDS = (0.5, 0.8, 0.9)
+
+
 @dataclass(frozen=True, slots=True)
 class Doubt:
     """Over the claims below DOUBTFUL: how many, how many different reasons, the commonest one's share, and the share
@@ -46,14 +49,38 @@ def figures(samples: Sequence[Sample], confidences: Sequence[float | None] | Non
         **summary,
         "format": sum(not s.graded.violation for s in samples) / len(samples),
         "auc_within_cells": auc_within(known).as_dict(),
+        "thresholds": thresholds(stated, valid),
     }
+
+
+def thresholds(stated: Sequence[float | None], valid: Sequence[bool]) -> list[dict[str, float | None]]:
+    """At each of THRESHOLDS: the share of questions that are answered, the share of right ones among these, and the
+    share of all right answers that are given."""
+    found = list[dict[str, float | None]]()
+    for t in THRESHOLDS:
+        given = [ok for p, ok in zip(stated, valid, strict=True) if p is not None and p >= t]
+        right = sum(given)
+        found.append(
+            {
+                "risk_threshold": t,
+                "answered": _share(len(given), len(stated)),
+                "right": _share(right, len(given)),
+                "given": _share(right, sum(valid)),
+            }
+        )
+    return found
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
 
 
 def claim_figures(samples: Sequence[Sample]) -> dict[str, Any]:
     """The same figures over single claims, whose truth is exact; claims of one problem are resampled together."""
     rows = [(p, right, s.problem_id) for s in samples if s.problem.steps for p, right in s.graded.claims]
     confidences, verdicts, names = ([row[i] for row in rows] for i in range(3))
-    return summarise(Rows.of(confidences, verdicts, names)).as_dict()
+    summary = summarise(Rows.of(confidences, verdicts, names)).as_dict()
+    return {**summary, "thresholds": thresholds(confidences, verdicts)}
 
 
 def lookup(training: Sequence[Sample], samples: Sequence[Sample]) -> list[float]:
@@ -142,7 +169,7 @@ COLUMNS = {
 
 
 def markdown(models: Mapping[str, Mapping[str, Any]]) -> str:
-    """One row a model, intervals in brackets."""
+    """One row a model, intervals in brackets, then what each threshold comes to."""
     head = f"| model | {' | '.join(COLUMNS.values())} |\n|{'---|' * (len(COLUMNS) + 1)}\n"
     rows = (f"| {name} | {' | '.join(_cell(found.get(key)) for key in COLUMNS)} |\n" for name, found in models.items())
     leads = (
@@ -150,7 +177,22 @@ def markdown(models: Mapping[str, Mapping[str, Any]]) -> str:
         for name, found in models.items()
         if found.get(LEAD)
     )
-    return head + "".join(rows) + "".join(leads)
+    return head + "".join(rows) + "".join(leads) + _given(models)
+
+
+def _given(models: Mapping[str, Mapping[str, Any]]) -> str:
+    """At each threshold: of all questions the share answered, of these the right ones, of all right answers the share
+    given."""
+    known = {name: found["thresholds"] for name, found in models.items() if found.get("thresholds")}
+    if not known:
+        return ""
+    head = "".join(f" answered at {t} | right of these | right answers given |" for t in THRESHOLDS)
+    rows = "".join(f"| {name} |{''.join(map(_shares, found))}\n" for name, found in known.items())
+    return f"\n| model |{head}\n|{'---|' * (1 + 3 * len(THRESHOLDS))}\n{rows}"
+
+
+def _shares(found: Mapping[str, float | None]) -> str:
+    return "".join(" - |" if found[key] is None else f" {found[key]:.0%} |" for key in ("answered", "right", "given"))
 
 
 def _cell(figure: Any) -> str:

@@ -33,7 +33,7 @@ from demur_smol_lab.confidence_targets import estimate
 from demur_smol_lab.curriculum import CONTRACTS
 from demur_smol_lab.llama import Llama, faster
 from demur_smol_lab.packing import LazyRow
-from demur_smol_lab.plan import Plan
+from demur_smol_lab.plan import ON_A_CPU, Plan
 from demur_smol_lab.problems.histogram import chance_by, difficulty, table
 from demur_smol_lab.problems.problem import Problem
 from demur_smol_lab.problems.splits import Measured
@@ -124,6 +124,10 @@ class Pipeline:
             return getattr(torch, self.plan.precision)
         return torch.bfloat16 if self.device == "cuda" else faster()
 
+    @property
+    def _batch(self) -> int:
+        return self.plan.batch if self.device == "cuda" else min(self.plan.batch, ON_A_CPU)
+
     def warm_start(self, vocabulary: Vocabulary) -> None:
         if self._trained("warm-start"):
             return
@@ -167,7 +171,7 @@ class Pipeline:
         """What a round learns from, how and at which rate: first the confidence targets of the warm start's
         samples, each after another one as its first attempt; thrice what became of fresh ones."""
         plan = self.plan
-        tokens, seed = plan.row_tokens, plan.seed
+        tokens, seed = plan.round_tokens, plan.seed
         rate = (plan.empirical_rate, plan.brier_rate, plan.outcome_rate, plan.finish_rate)[number]
         if number == 0:
             targets = estimate(first_attempts.pair(drawn, vocabulary), vocabulary, consistent=plan.consistent)
@@ -196,7 +200,7 @@ class Pipeline:
         left out of the loss: they keep working and form from drifting, and mend what a first attempt got wrong."""
         shown, seed = curriculum.worked(self.plan, number), curriculum.worked_seed(self.plan, number)
         return warm_start.rows(
-            shown, vocabulary, tokens=self.plan.row_tokens, seed=seed, confidence_weight=0.0, attempts=attempts
+            shown, vocabulary, tokens=self.plan.round_tokens, seed=seed, confidence_weight=0.0, attempts=attempts
         )
 
     def _first_attempts(
@@ -206,7 +210,7 @@ class Pipeline:
         found: dict[tuple[ContractName, str], str] = {}
         for contract, limit in zip(CONTRACTS, self.plan.limits, strict=True):
             asked = [problem for problem, other in curriculum.worked(self.plan, number) if other == contract]
-            how = Sampling(contract, 1, curriculum.worked_seed(self.plan, number), limit, batch=self.plan.batch)
+            how = Sampling(contract, 1, curriculum.worked_seed(self.plan, number), limit, batch=self._batch)
             out = self.out / "samples" / f"worked-{DRAWS[number]}-{contract}.jsonl"
             for one in draw(model, vocabulary, asked, how, out):
                 if not one.graded.violation:
@@ -259,7 +263,7 @@ class Pipeline:
         plan = self.plan
         count, limit = (dict(zip(CONTRACTS, pair, strict=True))[contract] for pair in (plan.measured, plan.limits))
         chosen = curriculum.measured(table, contract, count, plan.seed)
-        how = Sampling(contract, 1, plan.seed + 1, limit, batch=plan.batch)
+        how = Sampling(contract, 1, plan.seed + 1, limit, batch=self._batch)
         return draw(model, vocabulary, chosen, how, self.out / "measured" / f"{stage}-{contract}-{table}.jsonl")
 
     def _draw(
@@ -274,7 +278,7 @@ class Pipeline:
     ) -> list[Sample]:
         """So many samples of each problem, kept under a name."""
         limit = dict(zip(CONTRACTS, self.plan.limits, strict=True))[contract]
-        how = Sampling(contract, samples, seed, limit, batch=self.plan.batch)
+        how = Sampling(contract, samples, seed, limit, batch=self._batch)
         return draw(model, vocabulary, chosen, how, self.out / "samples" / f"{name}-{contract}.jsonl")
 
     def judged(

@@ -26,14 +26,17 @@ class Plan:
     before: each problem in so many `wordings`, `times` answers to each; of the warm start's each becomes the first
     attempt of another. `checked` are sampled from the finished model for its critic. `school` are the GSM8K problems in
     the warm start, and those in each draw. What each round teaches is mixed with `worked` answers to further problems,
-    which follow the model's own first attempts. `outcome` is how much of a confidence target what became of the output
-    itself is; the rest is its estimated chance, the mean over wordings where that is `consistent`. `precision` is what
-    the network computes in, by default the faster one here; adapters are float32."""
+    which follow the model's own first attempts. Steps take `row_tokens` in the warm start, `round_tokens` after it.
+
+    `outcome` is how much of a confidence target what became of the output itself is; the rest is its estimated chance,
+    the mean over wordings where that is `consistent`. `precision` is what the network computes in, by default the
+    faster one here; adapters are float32."""
 
     seed: int = 0
     rank: int = 32
     adapted: int = 22
     row_tokens: int = 24000
+    round_tokens: int = 14000
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     warm: tuple[int, int] = (82000, 22000)
     school: tuple[int, int] = (80, 200)
@@ -45,11 +48,11 @@ class Plan:
     last: tuple[int, int] = (2400, 900)
     newest: tuple[int, int] = (2400, 900)
     worked: tuple[int, int] = (4000, 1500)
-    checked: tuple[int, int] = (1500, 500)
-    measured: tuple[int, int] = (1500, 1000)
+    checked: tuple[int, int] = (1500, 300)
+    measured: tuple[int, int] = (1000, 300)
     outcome: float = 0.5
     consistent: bool = True
-    warm_rate: float = 4e-3
+    warm_rate: float = 2.5e-3
     empirical_rate: float = 2e-3
     brier_rate: float = 2e-3
     outcome_rate: float = 1.5e-3
@@ -70,6 +73,8 @@ class Plan:
         return cls(**chosen)
 
 
+ON_A_CPU = 128
+"""Sequences that a CPU draws at once: more take their memory and are no faster."""
 RESPONSE_TOKENS, CLAIMS_TOKENS, QUESTION_TOKENS = 24, 95, 28
 """Means over the problems: of an answer under each contract, of a question with its frame."""
 TRIED = 15, 33
@@ -117,7 +122,7 @@ def speed(model: Llama, batch: int) -> tuple[float, float]:
     imitation(model, row)[0].backward()
     model.zero_grad()
     trained = row.ids.shape[1] / (time.monotonic() - began)
-    batch = batch if on_gpu else min(batch, 128)
+    batch = batch if on_gpu else min(batch, ON_A_CPU)
     began = time.monotonic()
     drawn = sample(model, prefix, [question] * (batch // 2), samples=2, limit=20, end=-1, seed=0, batch=batch)
     count = sum(len(one.ids) for one in drawn)

@@ -36,6 +36,7 @@ SMALL = plan.Plan(
     rank=4,
     adapted=1,
     row_tokens=400,
+    round_tokens=400,
     warm=(6, 3),
     school=(0, 4),
     precision="float32",
@@ -325,6 +326,10 @@ def test_figures_stand_beside_a_lookup_table():
     assert found["format"] == 0.8
     assert found["auc"]["value"] == pytest.approx(3 / 4)
     assert found["auc_within_cells"]["value"] == 1.0
+    assert found["thresholds"] == [
+        {"risk_threshold": t, "answered": 0.2, "right": 1.0, "given": 0.5} for t in (0.5, 0.8, 0.9)
+    ]
+    assert "| finish | 20% | 100% | 50% |" in markdown({"finish": found})
     table = lookup([judged(0, "add/1", 0.5, True), judged(1, "add/9", 0.5, False)], samples)
     assert table == [1.0, 1.0, 0.0, 0.0, 0.0]
     assert figures(samples, table)["auc"]["value"] == pytest.approx(7 / 12)
