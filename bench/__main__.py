@@ -3,7 +3,7 @@
 `make soak` is not among them: python -m bench soak [--only streams --seconds 20]
 Nor is what needs the folder of a run: python -m bench replay RUN
 Nor what needs a disk to itself, and PostgreSQL: python -m bench feedback [--answers 5000]
-Nor what asks a running server: python -m bench examples [--url URL], structured [--url URL --bare URL]
+Nor what asks a running server: python -m bench examples, strangers [--url URL], structured [--url URL --bare URL]
 Nor what takes half an hour and has options: python -m bench guarantee [--part worst --sets 200]
 Nor what installs LiteLLM beside it: python -m bench gateway [--seconds 20]
 Nor what starts servers again and again: python -m bench start [--rounds 4]
@@ -18,7 +18,7 @@ import signal
 import sys
 from pathlib import Path
 
-APART = {"examples", "structured", "guarantee", "feedback", "compare", "gateway", "start", "page"}
+APART = {"examples", "structured", "guarantee", "feedback", "compare", "gateway", "start", "page", "strangers"}
 """They take long, and have arguments of their own."""
 PARTS = {"__main__", "report", "pairs", "record", "populations", "replay"}
 """What benchmarks are made of, and what runs in another way."""

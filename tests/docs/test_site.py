@@ -77,7 +77,7 @@ def test_links_in_the_repository_hold(page: Path) -> None:
 def _pages_from_elsewhere() -> set[str]:
     """Pages of the site that live beside what they describe; see scripts/mkdocs_pages.py."""
     found = re.findall(
-        r'^    "[\w/.]+": "([\w-]+\.md)",$', (ROOT / "scripts" / "mkdocs_pages.py").read_text(), re.MULTILINE
+        r'^    "[\w/.-]+": "([\w-]+\.md)",$', (ROOT / "scripts" / "mkdocs_pages.py").read_text(), re.MULTILINE
     )
     assert found
     return set(found)

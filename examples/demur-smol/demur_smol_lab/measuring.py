@@ -77,8 +77,10 @@ def _share(part: int, whole: int) -> float | None:
 
 def claim_figures(samples: Sequence[Sample]) -> dict[str, Any]:
     """The same figures over single claims, whose truth is exact; claims of one problem are resampled together."""
-    rows = [(p, right, s.problem_id) for s in samples if s.problem.steps for p, right in s.graded.claims]
-    confidences, verdicts, names = ([row[i] for row in rows] for i in range(3))
+    stepped = [s for s in samples if s.problem.steps]
+    confidences = [p for s in stepped for p, _ in s.graded.claims]
+    verdicts = [right for s in stepped for _, right in s.graded.claims]
+    names = [s.problem_id for s in stepped for _ in s.graded.claims]
     summary = summarise(Rows.of(confidences, verdicts, names)).as_dict()
     return {**summary, "thresholds": thresholds(confidences, verdicts)}
 
