@@ -57,7 +57,7 @@ class ConfidenceTargets:
 class _Outcome:
     """One outcome to be predicted: of the whole answer (part -1) or of a claim, and the log-probabilities of the tokens
     that say it, whether the first attempt said the same, and the share of the other answers to the same problem, in all
-    its wordings, that do."""
+    its wordings, that do: that take the same step, for a claim."""
 
     sample: Sample
     part: int
@@ -81,18 +81,20 @@ def estimate(samples: Sequence[Sample], vocabulary: Vocabulary, *, consistent: b
         chosen = [s for s in samples if s.contract == contract and _usable(s, vocabulary)]
         lines = [_lines(s, vocabulary) for s in chosen]
         attempts = [first_attempts.agreement(s) for s in chosen]
-        said = [first_attempts.answer(s) for s in chosen]
-        shares = _shares(chosen, said)
+        said, steps = [first_attempts.answer(s) for s in chosen], [first_attempts.working(s) for s in chosen]
+        shares, stepped = _shares(chosen, [[answer] for answer in said]), _shares(chosen, steps)
         answers = [
             _Outcome(s, -1, s.graded.valid, _said(s, at), agreed, shared)
-            for s, at, (agreed, _), shared in zip(chosen, lines, attempts, shares, strict=True)
+            for s, at, (agreed, _), (shared,) in zip(chosen, lines, attempts, shares, strict=True)
         ]
         wholes = _predict(answers)
         if consistent:
             wholes = _levelled(wholes, [(*s.problem.key, answer) for s, answer in zip(chosen, said, strict=True)])
         parts = [
-            _Outcome(s, i, right, [p for p, line in zip(s.logprobs, at, strict=True) if line == i], agreed[i], shared)
-            for s, at, (_, agreed), shared in zip(chosen, lines, attempts, shares, strict=True)
+            _Outcome(
+                s, i, right, [p for p, line in zip(s.logprobs, at, strict=True) if line == i], agreed[i], shared[i]
+            )
+            for s, at, (_, agreed), shared in zip(chosen, lines, attempts, stepped, strict=True)
             for i, (_, right) in enumerate(s.graded.claims)
         ]
         claims = iter(_predict(parts))
@@ -135,14 +137,14 @@ def _predict(rows: Sequence[_Outcome]) -> list[float]:
     return fitted.predict_proba(features)[:, 1].tolist()
 
 
-def _shares(samples: Sequence[Sample], said: Sequence[str]) -> list[float]:
-    """For each sample the share of the others of its problem, whatever the wording, that give its answer; a half where
-    there is no other."""
+def _shares(samples: Sequence[Sample], said: Sequence[Sequence[str]]) -> list[list[float]]:
+    """For everything that each sample said, the share of the others of its problem, whatever the wording, that said it
+    too; a half where there is no other."""
     keys = [s.problem.key for s in samples]
-    asked, alike = Counter(keys), Counter(zip(keys, said, strict=True))
+    asked, alike = Counter(keys), Counter((key, each) for key, own in zip(keys, said, strict=True) for each in {*own})
     return [
-        (alike[key, answer] - 1) / (asked[key] - 1) if asked[key] > 1 else 0.5
-        for key, answer in zip(keys, said, strict=True)
+        [(alike[key, each] - 1) / (asked[key] - 1) if asked[key] > 1 else 0.5 for each in own]
+        for key, own in zip(keys, said, strict=True)
     ]
 
 

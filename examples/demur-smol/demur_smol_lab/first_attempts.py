@@ -50,18 +50,22 @@ def pair(samples: Sequence[Sample], vocabulary: Vocabulary) -> list[Sample]:
 
 def agreement(sample: Sample) -> tuple[bool, list[bool]]:
     """Whether the answer is that of the first attempt, and so each claim's step; without one nothing agrees."""
-    attempt, rest = split(sample.text)
-    steps, claims = attempt.splitlines(), rest.splitlines()[: len(sample.graded.claims)]
-    said = bool(attempt) and steps[-1].removeprefix(FIRST_ATTEMPT).strip() == answer(sample)
+    steps, claims = split(sample.text)[0].splitlines(), working(sample)
+    said = bool(steps) and steps[-1].removeprefix(FIRST_ATTEMPT).strip() == answer(sample)
     return said, [i < len(steps) - 1 and steps[i] == claim for i, claim in enumerate(claims)]
+
+
+def working(sample: Sample) -> list[str]:
+    """The lines of its working, one for each claim."""
+    return split(sample.text)[1].splitlines()[: len(sample.graded.claims)]
 
 
 def as_first_attempt(sample: Sample) -> str:
     """A well-formed output, without its own first attempt and its confidences, as the first attempt of another one."""
     _, said = split(sample.text)
-    working = said.partition(f"\n{SOLUTION}" if sample.contract == "claims" else "Answer:")[0].rstrip("\n")
+    worked = said.partition(f"\n{SOLUTION}" if sample.contract == "claims" else "Answer:")[0].rstrip("\n")
     attempted = f"{FIRST_ATTEMPT}{answer(sample)}\n"
-    return f"{working}\n{attempted}" if working else attempted
+    return f"{worked}\n{attempted}" if worked else attempted
 
 
 def answer(sample: Sample) -> str:

@@ -182,6 +182,29 @@ def test_the_same_answer_in_other_words_has_the_same_chance_where_that_is_asked_
         assert (max(map(len, by_answer.values())) == 1) is consistent
 
 
+def test_a_step_that_others_take_too_is_likely_where_the_answers_differ(vocabulary):
+    """The first step is always right and the same; the second comes out in four ways, once rightly."""
+    rng, drawn = random.Random(5), []
+    for i in range(10):
+        problem = draw("sum_times/1", rng)
+        last = str(problem.steps[1])
+        for wrong in (None, 97, 98, 99):
+            text = claims_text(problem, [0.5, 0.5], rng)
+            spoiled = text if wrong is None else text.replace(last, f"{problem.steps[1].expression} = {wrong}")
+            if wrong is not None:
+                spoiled = spoiled.replace(f"Answer:{problem.answer}", f"Answer:{wrong}")
+            drawn.append(sample(vocabulary, i, problem, spoiled, "claims"))
+        other = draw("sum_times/1", rng)  # where the first step fails, nobody else takes it
+        text = claims_text(other, [0.5, 0.5], rng)
+        for wrong in (95, 96):
+            spoiled = text.replace(str(other.steps[0]), f"{other.steps[0].expression} = {wrong}")
+            drawn.append(sample(vocabulary, 100 + i, other, spoiled, "claims"))
+    firsts = {True: [], False: []}
+    for one in estimate(drawn, vocabulary):
+        firsts[one.outcomes[0] == 1.0].append(one.claims[0])
+    assert min(firsts[True]) > max(firsts[False])
+
+
 def test_claims_have_a_target_each_and_one_for_their_minimum(vocabulary):
     rng = random.Random(3)
     drawn = []
