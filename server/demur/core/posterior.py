@@ -1,4 +1,4 @@
-"""How sure it is that the leader of a vote is still its winner when all samples are in.
+"""The probability that the leader of an unfinished vote is not its winner when all samples are in, for early stopping.
 
 Model: the samples of one prompt are exchangeable. For each rival, the votes for the leader and for it are draws from
 a Polya urn that started with one ball each (a uniform prior on their shares), so those to come follow a beta-binomial
@@ -62,7 +62,7 @@ def flip(leader: float, rivals: Iterable[float], remaining: int, *, limit: float
 
 @lru_cache(maxsize=128)
 def stopping_level(k: int, error_budget: float) -> float:
-    """The upper limit for `flip` at which stopping keeps the error budget.
+    """The upper limit for `flip` at which stopping a vote of k samples keeps the error budget, a probability in (0, 1).
 
     It is the smallest value that `flip` takes in a dead heat of k samples at which wrong stops there would exceed
     MARGIN * error_budget, so that a vote of fractions is held to no more than one of ones.

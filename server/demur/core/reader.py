@@ -29,7 +29,8 @@ class Reader:
     ) -> None:
         """`scale` is the top of the scale that the prompt asked for, 100 for 0 to 100; None for a probability.
 
-        `labels` are the words that announce answers and confidences where the mode is lenient.
+        `labels` are the words that announce answers and confidences where the mode is lenient. Raises KeyError for a
+        contract that is not in `ALL_CONTRACTS`.
         """
         form = ALL_CONTRACTS[contract]
         mode = "strict" if form.takes_schema else mode
@@ -40,7 +41,7 @@ class Reader:
 
     @property
     def running_confidence(self) -> float | None:
-        """Claims: the aggregate over the claims closed so far; None while there is none to aggregate."""
+        """Claims: the aggregate in [0, 1] over the claims closed so far; None while there is none to aggregate."""
         return self._parser.running_confidence
 
     @property
@@ -54,11 +55,12 @@ class Reader:
         return "" if self._segments is None else self._segments.thought_end
 
     def feed(self, text: str) -> list[Event]:
-        """The events that are certain now."""
+        """Take the next piece of the output; the events for text that may now be shown and for claims and fields that
+        have closed."""
         return self._take(self._lexer.feed(text))
 
     def close(self) -> tuple[list[Event], Completion]:
-        """The last events, and all that was read."""
+        """End the output: the last events, and all that was read. Call it once."""
         events = self._take(self._lexer.close())
         if self._segments is not None:
             events += [event for token in self._segments.finish() for event in self._parser.take(token)]

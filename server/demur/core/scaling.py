@@ -51,18 +51,21 @@ class _Tallies:
 def scaling_curves(problems: Sequence[Problem], ks: Sequence[int], *, subsets: int = 512, seed: int = 0) -> list[Point]:
     """One point for each k. `subsets` is how many are enough: fewer are enumerated, more are sampled with `seed`.
 
-    Raises ValueError for a problem with fewer samples than k.
+    Raises ValueError for a k below 1, or above the number of samples of a problem.
     """
     return [_point(problems, k, subsets, np.random.default_rng([seed, k])) for k in ks]
 
 
 def mean_at(problem: Problem) -> float:
-    """Mean@k is the share of right samples, whatever k."""
+    """Mean@k: the expected accuracy of a random sample, which is the share of right samples, whatever k."""
     return fsum(problem.valid) / len(problem.valid)
 
 
 def best_at(problem: Problem, k: int) -> float:
-    """Best@k: the chance that a random subset of k holds a right sample."""
+    """Best@k, also known as pass@k: the chance that a random subset of k samples holds a right one.
+
+    1 - C(wrong, k) / C(n, k), the unbiased estimator of arXiv:2107.03374, section 2.1. k is in [1, n].
+    """
     n, wrong = len(problem.valid), len(problem.valid) - sum(problem.valid)
     return 1 - comb(wrong, k) / comb(n, k)
 

@@ -1,7 +1,8 @@
 """The rewards: what a stated confidence, an answer or an abstention earns (arXiv:2512.19920, sections 3.2 and 3.3).
 
-`valid` says whether the answer was correct, `confidence` and `risk_threshold` are in [0, 1]. Every rule is a pure
-function of floats. Which text counts as overlong, as a violation or as an abstention is not decided here:
+`valid` says whether the answer was correct, `confidence` and `risk_threshold` are in [0, 1]; ValueError is raised for
+NaN or a number outside. Every rule is a pure function of floats. Which text counts as overlong, as a violation or as
+an abstention is not decided here:
 an overlong output is scored as `confidence=0, valid=False` (or abstained), a violation as `confidence=1, valid=False`.
 """
 
@@ -54,9 +55,10 @@ def cross_entropy(confidence: float, valid: bool, eps: float = EPS) -> float:
 
 
 def overlong_penalty(tokens: int, limit: int, buffer: int, factor: float = 1.0) -> float:
-    """Soft punishment for length: 0 up to `limit - buffer` tokens, then falling linearly to -factor at `limit`.
+    """Soft penalty for length: 0 up to `limit - buffer` tokens, then falling linearly to -factor at `limit`.
 
-    Added once to the score of an output of `tokens` tokens. Raises ValueError unless 0 < buffer <= limit.
+    Added once to the score of an output of `tokens` tokens, which generation cuts at `limit`: beyond it the penalty
+    would go on falling. Raises ValueError unless 0 < buffer <= limit. Reference: arXiv:2503.14476, section 3.4.
     """
     if not 0 < buffer <= limit:
         raise ValueError(f"the overlong buffer must lie in 1..{limit} tokens, got {buffer}")

@@ -158,7 +158,7 @@ def select(samples: Iterable[Sample], rule: SelectionRule) -> Selection:
 
 
 def standing(counted: GroupTally, key: str, rule: SelectionRule) -> tuple[Rank, str]:
-    """Sorts the best group first: the rule's rank, then the smaller key."""
+    """The sort key of a group of equal answers, the best group first: the rule's rank, then the smaller answer key."""
     return tuple(-value for value in RULES[rule].rank(counted)), key
 
 

@@ -71,8 +71,10 @@ class Vote:
         self._settled: Settled | None = None
 
     def add(self, sample: Sample) -> Settled | None:
-        """Count one more sample; what settled the vote, if anything has. Raises ValueError for one too many or twice
-        the same."""
+        """Count one more sample; what settled the vote, if anything has.
+
+        Raises ValueError for a sample whose id was counted before, and once all k samples are in.
+        """
         if sample.id in self._samples:
             raise ValueError(f"sample {sample.id} is in this vote already")
         if len(self._samples) == self.k:

@@ -9,7 +9,10 @@ from demur.core.contracts import ALL_CONTRACTS
 
 
 def decide_claim(confidence: float | None, t: float) -> ClaimDecision:
-    """A claim without a readable confidence is highlighted whatever t is: nothing vouches for it."""
+    """Assert a claim whose confidence is at least the risk threshold t, both in [0, 1]; highlight any other.
+
+    A claim without a readable confidence is highlighted whatever t is: nothing vouches for it.
+    """
     return "highlight" if confidence is None or confidence < t else "assert"
 
 

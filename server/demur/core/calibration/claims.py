@@ -35,8 +35,9 @@ def certify_claims(
 ) -> Certificate:
     """The lowest threshold certified for asserted claims, by fixed-sequence testing over problems.
 
-    All three are (claims,); NaN is a claim without a confidence, which is never asserted. Counts and coverage of the
-    certificate are of problems that assert a claim. Raises ValueError as `fixed_sequence.certify` does.
+    `confidence`, `wrong` and `problem` are (claims,); NaN is a claim without a confidence, which is never asserted.
+    `seed` decides which claim of a problem is drawn. Counts and coverage of the certificate are of problems that assert
+    a claim. Raises ValueError as `fixed_sequence.certify` does.
     """
     p, v = checked(confidence, wrong)
     names, code = np.unique(np.asarray(problem), return_inverse=True)
@@ -60,8 +61,12 @@ def _wrong_of_one_each(asserted: Bools, wrong: Bools, problem: Ints, rng: np.ran
 
 
 def error_of_claims(confidence: Floats, wrong: Bools, problem: ArrayLike, threshold: float) -> float:
-    """The rate that a certificate for claims speaks of: the mean over problems of the wrong share of their asserted
-    claims, NaN where no claim is asserted."""
+    """The error rate of asserted claims, which `certify_claims` bounds: the mean over problems of the share of their
+    asserted claims that is wrong, in [0, 1].
+
+    A claim is asserted at a confidence >= `threshold`; problems without such a claim do not count. NaN where no claim
+    is asserted. The first three are (claims,).
+    """
     asserted = confidence >= threshold
     if not asserted.any():
         return float("nan")

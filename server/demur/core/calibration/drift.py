@@ -109,7 +109,7 @@ class Overconfidence:
 
 
 def started(s: int) -> float:
-    """The money of the gambler who starts at answer s, counted from 1: 1 / (s (s + 1)); all of them have 1."""
+    """The weight of start s, counted from 1, in the mixture over starts: 1 / (s (s + 1)); all weights add up to 1."""
     return 1 / (s * (s + 1))
 
 
@@ -150,9 +150,10 @@ def average(values: Sequence[float]) -> float:
 
 
 def alpha_of_refit(alpha: float, refit: int) -> float:
-    """What the process after refit number `refit`, counted from 0, may spend, so that all together stay within alpha.
+    """The false-alarm probability for the process after refit number `refit`, counted from 0: alpha / ((refit + 1)
+    (refit + 2)), so that the processes of all refits together stay within alpha.
 
-    Raises ValueError for a negative number.
+    Raises ValueError for a negative number of the refit.
     """
     if refit < 0:
         raise ValueError(f"refits are counted from 0, not {refit}")

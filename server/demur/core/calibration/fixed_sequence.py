@@ -40,11 +40,12 @@ UNANSWERED = -1.0
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """What was found for one `max_error`. Answers with confidence >= `threshold` are served under it.
+    """A threshold with a certified error rate, or the reason why there is none.
 
-    `answered` of the graded answers are, `wrong` of them wrongly; `coverage` is their share of all graded answers.
-    `threshold` is None where nothing is certified, and then `reason` says why and the counts are those of the first
-    test that failed.
+    P(wrong | confidence >= `threshold`) is at most `max_error`, with probability at least 1 - `delta` over the draw of
+    the graded answers. `answered` of these have such a confidence, `wrong` of the answered are wrong, and `coverage` is
+    the answered share of all graded answers, in [0, 1]. `threshold` is None where nothing is certified: then `reason`
+    says why, `coverage` is 0, and the counts are those of the first test that failed, or 0 where no test was possible.
     """
 
     max_error: float
@@ -76,7 +77,8 @@ class Hypotheses:
 def ranks(n: int, max_error: float, delta: float, step: float = STEP) -> NDArray[np.int64]:
     """The ranks tested among n answers, ascending: the least that may hold one error, then every `step` of n below it.
 
-    Empty where n is too small for max_error. They are fixed before anything is known but n.
+    Empty where n is too small for max_error. They are fixed before anything is known but n. Raises ValueError unless
+    max_error and delta lie in (0, 1).
     """
     first = least_answers(max_error, delta)
     if n < first:
@@ -139,7 +141,8 @@ def smallest_max_error(certificate: Callable[[float], Certificate]) -> float | N
 
 
 def conclude(tests: Hypotheses, n: int, max_error: float, delta: float) -> Certificate:
-    """The certificate of one set of n graded answers, or of n problems."""
+    """The certificate that tests in their order give: the threshold of the last hypothesis rejected before the first
+    that is not. `n` is the number of graded answers, or of problems for claims, and makes the coverage."""
     rejected = int(tests.rejected(delta))
     last = max(rejected - 1, 0)
     if not len(tests.threshold):
@@ -153,7 +156,10 @@ def conclude(tests: Hypotheses, n: int, max_error: float, delta: float) -> Certi
 
 
 def checked(confidence: ArrayLike, wrong: ArrayLike) -> tuple[Floats, NDArray[np.bool_]]:
-    """Confidences with UNANSWERED for NaN, and verdicts. Raises ValueError for unequal shapes or bad numbers."""
+    """Confidences with UNANSWERED for NaN, and verdicts as booleans.
+
+    Raises ValueError for unequal shapes, single numbers, a confidence outside [0, 1] or a verdict that is not 0 or 1.
+    """
     p, v = np.asarray(confidence, dtype=np.float64), np.asarray(wrong, dtype=np.float64)
     if p.shape != v.shape or not p.ndim:
         raise ValueError(f"confidence and wrong must have one shape; they have {p.shape} and {v.shape}")

@@ -17,7 +17,10 @@ bits of a logarithm may differ, and a certified threshold is the confidence of a
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The signal in column `signal` as it is. Applied to (n, k) signals gives (n,), NaN where that one is missing."""
+    """No calibration: the signal in column `signal` as it is.
+
+    Applied to (n, k) signals gives (n,), NaN where that one is missing; raises ValueError as `check_signals` does.
+    """
 
     signal: int
 

@@ -31,7 +31,7 @@ class Draft:
 
     @property
     def gap(self) -> str:
-        """What has to stand before a new line."""
+        """The line breaks that have to be added before a new line can begin: a blank line, or nothing."""
         return "\n\n" if self.text.strip() and not self.text.endswith("\n") else ""
 
     @property

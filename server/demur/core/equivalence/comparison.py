@@ -24,7 +24,7 @@ class Comparison:
 
 
 def compare(a: str, b: str, algebra: Algebra | None = None) -> Comparison:
-    """`same_answer`, and what it could not compare for want of an `algebra`."""
+    """Whether two answers mean the same, as `same_answer` says, and what could not be compared without `algebra`."""
     if algebra is not None:
         return Comparison(same_answer(a, b, algebra), ())
     asked = RecordingAlgebra()

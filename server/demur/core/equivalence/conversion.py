@@ -23,7 +23,8 @@ class Units(Protocol):
     """Knows units by name."""
 
     def unit(self, name: str) -> Scale | None:
-        """None for a unit that is not known, as "apple", and where nobody can look it up."""
+        """The scale of a unit by its name; None for one that is not known, as "apple", and where nobody can look it
+        up."""
         ...
 
 

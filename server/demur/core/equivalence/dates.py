@@ -120,7 +120,8 @@ def read_foreign_date(text: str) -> Foreign | None:
 
 
 def iso(year: int | None, month: int, day: int | None) -> str | None:
-    """The date in one spelling, None where the calendar has no such day."""
+    """The date as "date" and year, month and day in the order of ISO 8601, empty where not given; None where the
+    calendar has no such day."""
     try:
         date(year if year and 0 < year < 10_000 else 2000, month, day or 1)
     except ValueError:

@@ -38,7 +38,7 @@ _TIMES = re.compile(r"(?<=[\w)}])\*(?=[A-Za-z\\(])")
 
 
 def answer_key(answer: str, algebra: Algebra | None = None) -> str | None:
-    """Equal for answers that mean the same; None when there is no answer.
+    """The canonical key of an answer: equal for answers that mean the same; None when there is no answer.
 
     This is the relation of a vote: an equivalence, so grouping depends on no order and adding an answer moves no
     other. Units are dropped, since the question fixes them; a percentage is the fraction that it is.
@@ -89,7 +89,7 @@ def group_answers(answers: Sequence[str | None], algebra: Algebra | None = None)
 
 
 def group_by(answers: Sequence[str | None], key_of: Callable[[str], str | None]) -> list[int | None]:
-    """`group_answers` with any keys."""
+    """A group number for each answer, as `group_answers` gives it, by the keys that `key_of` makes."""
     keys: dict[str, str | None] = {}
     numbers: dict[str, int] = {}
     groups: list[int | None] = []

@@ -38,7 +38,10 @@ class OutOfBounds(ArithmeticError):
 
 
 def combine(a: Number, operation: str, b: Number) -> Number:
-    """`operation` is one of + - * /. Raises ArithmeticError."""
+    """Two numbers combined by `operation`, one of + - * /; exact where both are.
+
+    Raises ArithmeticError for a division by zero and for a result that is too large to hold.
+    """
     if isinstance(a, Fraction) and isinstance(b, Fraction):
         return _bounded(_EXACT[operation](a, b))
     return _APPROXIMATE[operation](approximate(a), approximate(b))
@@ -50,7 +53,10 @@ def negated(value: Number) -> Number:
 
 
 def raised(base: Number, exponent: Number) -> Number:
-    """base ** exponent, exact where it is rational. Raises ArithmeticError."""
+    """base ** exponent, exact where it is rational.
+
+    Raises ArithmeticError where the value is not real, cannot be worked out here or is too large to hold.
+    """
     if isinstance(base, Fraction) and isinstance(exponent, Fraction):
         root = _exact_root(base, exponent.denominator)
         if root is not None:
@@ -63,7 +69,7 @@ def raised(base: Number, exponent: Number) -> Number:
 
 
 def factorial_of(value: Number) -> Fraction:
-    """Raises ArithmeticError unless `value` is an integer from 0 to `MAX_FACTORIAL`."""
+    """The factorial of `value`. Raises ArithmeticError unless it is an integer from 0 to `MAX_FACTORIAL`."""
     if not isinstance(value, Fraction) or value.denominator != 1 or not 0 <= value <= MAX_FACTORIAL:
         raise OutOfBounds
     return Fraction(factorial(int(value)))
@@ -87,7 +93,7 @@ def simplest(value: Number) -> Number:
 
 
 def number_key(value: Number) -> str:
-    """Equal for equal numbers: the fraction itself, or the digits of an irrational number that are certain."""
+    """A key that is equal for equal numbers: the fraction itself, or the certain digits of an irrational number."""
     if isinstance(value, Fraction):
         return str(value)
     return f"~{value:.{CERTAIN - 1}e}"

@@ -95,7 +95,7 @@ _AFTER_CHRIST = re.compile(r"year (\d{4}) ad")
 
 
 def meaning(answer: str) -> Meaning | None:
-    """None when there is no answer in it."""
+    """What an answer means: a quantity, a date, words, a set, a list, a formula and so on; None when there is none."""
     if _PLAIN.fullmatch(answer):
         return Quantity(Fraction(answer), "")
     quick = _QUICK.fullmatch(answer)

@@ -57,8 +57,8 @@ def has_words(normalized: str) -> bool:
 
 
 def text_key(normalized: str) -> str:
-    """Without case, accents, articles, layout, and the punctuation that tells no two answers apart; the bare text when
-    nothing else is left of it."""
+    """A key that is equal for equal texts: the words without case, accents, articles, layout, and the punctuation that
+    tells no two answers apart; the bare text when nothing else is left of it."""
     lower = _SHARP_S.sub(_sharp_s, normalized.lower()) if "ß" in normalized else normalized
     folded = unicodedata.normalize("NFKD", _AND.sub(" and ", lower.casefold()))
     plain = "".join(character for character in folded if not unicodedata.combining(character))

@@ -20,7 +20,10 @@ NAMED_TIMES = {
 
 
 def read_time(text: str) -> str | None:
-    """3 PM, 3:30 p.m., 15:30. A time of 24 hours is also how a ratio is written: then it is as good."""
+    """The time of day that a text gives, as "time 15:30"; None for any other text.
+
+    A ratio such as 3:30 is written like a time of 24 hours, and is taken for one.
+    """
     if match := CLOCK.fullmatch(text):
         return on_the_clock(match)
     if match := _O_CLOCK.fullmatch(text):

@@ -42,7 +42,10 @@ MAX_CHARS = 120
 
 
 def number_in_words(text: str) -> Fraction | None:
-    """None for any other text. A lone "a", "third" or "hundred" is no number: the first two name something else."""
+    """The number that English words give; None for any other text.
+
+    A lone "a", "third" or "hundred" is no number: the first two name something else.
+    """
     if len(text) > MAX_CHARS or not text[:1].isalpha():
         return None
     lower = text.lower()

@@ -24,7 +24,10 @@ def check_alone(schema: Schema, keyword: str, at: Place) -> None:
 
 
 def text_checked(own: Schema, form: object, at: Place) -> dict[str, Any]:
-    """Lengths, pattern or format of a text: what of them can be forced."""
+    """Lengths, pattern or format of a text: what of them can be forced.
+
+    Raises SchemaError for lengths beside a pattern, a pattern that is no text, and as `count_checked` does.
+    """
     lengths = {name: count_checked(own[name], (*at, name)) for name in ("minLength", "maxLength") if name in own}
     if "pattern" in own:
         if lengths:
@@ -36,7 +39,7 @@ def text_checked(own: Schema, form: object, at: Place) -> dict[str, Any]:
 
 
 def numbers_checked(own: Schema, at: Place) -> dict[str, Any]:
-    """The bounds of a number."""
+    """The bounds of a number. Raises SchemaError for one that is no number itself."""
     for name, value in own.items():
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise SchemaError("has to be a number", (*at, name))
@@ -44,7 +47,7 @@ def numbers_checked(own: Schema, at: Place) -> dict[str, Any]:
 
 
 def count_checked(value: object, at: Place) -> int:
-    """A length."""
+    """A length, such as `maxItems`. Raises SchemaError unless it is a whole number in [0, 100,000]."""
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 100_000:
         raise SchemaError("has to be a count", at)
     return value

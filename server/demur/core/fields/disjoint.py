@@ -23,7 +23,7 @@ class _Mark:
 
 
 def disjoint(branches: Sequence[Any], definitions: Definitions) -> bool:
-    """Whether no value fits two of them."""
+    """Whether no value fits two of the branches; false where types and literals leave that open."""
     marks = [_mark(branch, definitions) for branch in branches]
     return all(one.excludes(other) for i, one in enumerate(marks) for other in marks[:i])
 

@@ -15,12 +15,15 @@ Path = tuple[str | int, ...]
 
 
 def pointer(path: Sequence[str | int]) -> str:
-    """A JSON Pointer: "" is the whole document."""
+    """The JSON Pointer (RFC 6901) of a path of names and list positions: "" is the whole document."""
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
 
 
 def written(value: Json) -> str:
-    """Plain JSON as the caller gets it, on one line. Raises Unreadable for text that is no Unicode."""
+    """Plain JSON as the caller gets it, on one line.
+
+    Raises Unreadable for what JSON in UTF-8 cannot hold: half of a surrogate pair, infinity, NaN, too deep nesting.
+    """
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
         text.encode()
@@ -30,7 +33,8 @@ def written(value: Json) -> str:
 
 
 def canonical(text: str) -> str:
-    """JSON in the one spelling that equal documents share: names sorted, 3.0 as 3."""
+    """JSON in the one spelling that equal documents share: names sorted, 3.0 as 3. Raises ValueError for text that is
+    no JSON."""
     return json.dumps(json.loads(text, parse_float=_as_short), sort_keys=True, separators=(",", ":"))
 
 
@@ -56,7 +60,8 @@ def _nulled(value: Json, path: Path, wanted: frozenset[str]) -> Json:
 def of_pair(members: Sequence[Any], path: Path, span: tuple[int, int]) -> FieldValue:
     """A field from its pair: the value, then percentage and reason in any order; `span` is the value's in the output.
 
-    Raises Unreadable for a value that is no JSON.
+    The confidence is the percentage over 100, None where no member is a number in [0, 100]. Raises Unreadable for a
+    value or a reason that `written` cannot write.
     """
     value, *rest = members
     written(value)

@@ -7,7 +7,10 @@ from demur.core.fields.schema import BY_TYPE, Definitions, Schema, literals_of, 
 
 
 def can_all_be_null(schema: Schema) -> bool:
-    """For schemas that `paired_schema` takes: then no doubtful value has to withhold the whole document."""
+    """Whether every plain value that fits a schema may be null: then no doubtful value has to withhold the document.
+
+    For schemas that `paired_schema` takes.
+    """
     definitions = Definitions(schema)
     places, known = [schema], set[int]()
     while places:

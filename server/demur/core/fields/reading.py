@@ -34,7 +34,9 @@ class _Level:
 
 
 class DocumentReader:
-    """`feed` pieces, then `close`. Raises Unreadable once the text cannot be a document in this form any more.
+    """Reads a JSON document in the forced form as it arrives: `feed` pieces, then `close`.
+
+    Both raise Unreadable once the text cannot be such a document any more, or is nested deeper than MOST_NESTED levels.
 
     The leads and values told, with `close` at their end, are the document on one line, for every split into pieces.
     """
@@ -54,7 +56,7 @@ class DocumentReader:
             yield from self._take(token)
 
     def close(self) -> str:
-        """What stands behind the last value."""
+        """The plain JSON behind the last value. Raises Unreadable for a document that has not come to its end."""
         for token in self._scanner.close():
             for _ in self._take(token):
                 raise Unreadable("a value without a percentage")
@@ -147,7 +149,7 @@ def _inside(token: JsonToken) -> tuple[int, int]:
 
 
 def read_document(text: str) -> tuple[Json, tuple[FieldValue, ...]]:
-    """The caller's JSON, and its plain values in the order of the text. Raises Unreadable."""
+    """The caller's JSON, and its plain values in the order of the text. Raises Unreadable as `DocumentReader` does."""
     reader = DocumentReader()
     fields = tuple(reader.feed(text))
     return json.loads(plain(fields) + reader.close()), fields

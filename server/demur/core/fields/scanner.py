@@ -24,7 +24,7 @@ class JsonToken:
 
 
 class Scanner:
-    """Linear in time and memory, however the text is split."""
+    """Cuts JSON that arrives in pieces into tokens. Linear in time and memory, however the text is split."""
 
     def __init__(self) -> None:
         self._at = 0
@@ -46,7 +46,8 @@ class Scanner:
             self._at += 1
 
     def close(self) -> Iterator[JsonToken]:
-        """What the end of the text completes."""
+        """The token that the end of the input completes, if any. Raises Unreadable where a quoted text is still open,
+        or what is left is no JSON."""
         if self._in_text:
             raise Unreadable("a text has no end")
         yield from self._plain()

@@ -70,14 +70,14 @@ class Definitions:
 
 
 def mapping(value: object, at: Sequence[str | int]) -> Mapping[str, Any]:
-    """A JSON object inside a schema."""
+    """A JSON object inside a schema. Raises SchemaError for anything else."""
     if not isinstance(value, Mapping):
         raise SchemaError("has to be an object", at)
     return cast("Mapping[str, Any]", value)
 
 
 def sequence(value: object, at: Sequence[str | int]) -> Sequence[Any]:
-    """A JSON array inside a schema that is not empty."""
+    """A JSON array inside a schema that is not empty. Raises SchemaError for anything else."""
     if not isinstance(value, (list, tuple)) or not value:
         raise SchemaError("has to be a list with something in it", at)
     return cast("Sequence[Any]", value)
@@ -91,7 +91,10 @@ def check_keywords(schema: Schema, at: Sequence[str | int]) -> None:
 
 
 def types_of(schema: Schema, at: Sequence[str | int]) -> list[str]:
-    """The types that a schema names, or that its keywords imply; all of them where neither says anything."""
+    """The types that a schema names, or that its keywords imply; all of them where neither says anything.
+
+    Raises SchemaError for a name that is none of TYPES.
+    """
     named = schema.get("type")
     listed = [named] if isinstance(named, str) else list(cast("list[Any]", named)) if isinstance(named, list) else None
     if listed is None:
@@ -103,7 +106,7 @@ def types_of(schema: Schema, at: Sequence[str | int]) -> list[str]:
 
 
 def names_in(value: object, at: Sequence[str | int]) -> list[str]:
-    """Names in a schema, each once."""
+    """The names in a list of a schema, such as `required`, each once. Raises SchemaError for anything else."""
     names = cast("list[Any]", value) if isinstance(value, list) else None
     if names is None or not all(isinstance(name, str) for name in names):
         raise SchemaError("has to be a list of names", at)
@@ -111,7 +114,7 @@ def names_in(value: object, at: Sequence[str | int]) -> list[str]:
 
 
 def literals_of(schema: Schema, at: Sequence[str | int]) -> list[Any]:
-    """The values of `const` or `enum` that are of the type that stands beside it."""
+    """The values of `const` or `enum` that are of the type that stands beside it. Raises SchemaError where none is."""
     values = [schema["const"]] if "const" in schema else sequence(schema["enum"], (*at, "enum"))
     kinds = types_of(schema, at) if "type" in schema else TYPES
     fitting = [value for value in values if any(IS_TYPE[kind](value) for kind in kinds)]

@@ -11,7 +11,10 @@ from demur.core.fields.schema import DEEPEST, IS_TYPE, Definitions, Schema, lite
 
 
 def is_valid(document: Json, schema: Schema) -> bool:
-    """For schemas that `paired_schema` takes. Documents nested deeper than Python's stack are not valid."""
+    """Whether a document fits a schema that `paired_schema` takes, `pattern` and `format` aside.
+
+    Documents nested deeper than Python's stack are not valid.
+    """
     try:
         return _Validation(Definitions(schema)).fits(document, schema)
     except RecursionError:

@@ -51,7 +51,10 @@ def block_of(problems: int, seed: int) -> NDArray[np.int64]:
 
 
 def resample(rows: Rows, *, replicates: int = REPLICATES, seed: int = 0) -> Resamples:
-    """Draw the problems again and again. Two runs coded alike are drawn alike under the same seed."""
+    """The bootstrap over problems: draw as many problems as there are, with replacement, `replicates` times.
+
+    Two runs with one coding of the problems are drawn alike under the same seed, which makes differences paired.
+    """
     blocks = min(rows.problems, MOST_BLOCKS)
     block = block_of(rows.problems, seed)[rows.problem]
     drawn = weights(blocks, replicates, seed)
@@ -87,7 +90,8 @@ def _cells(confidence: Floats) -> tuple[Floats, NDArray[np.int64]]:
 
 
 def interval(exact: Floats, observed: Floats, replicates: Floats, *, reflect: bool = False) -> tuple[Floats, Floats]:
-    """The central 95 % of the resampled figures, moved by what their resolution lost (exact - observed).
+    """The ends of a 95 % bootstrap interval: the central 95 % of the resampled figures (the "percentile" bootstrap),
+    moved by what their resolution lost (exact - observed).
 
     `replicates` is (replicates, ...), the rest (...). NaN where the figure is undefined in too many resamples.
     `reflect` turns the interval over (the "basic" bootstrap): right for figures that resampling noise pushes upwards,

@@ -109,7 +109,7 @@ def adaptive_gain(o: Outcomes) -> Floats:
 
 
 def last_hallucination(o: Outcomes) -> Floats:
-    """Hal at the highest threshold."""
+    """Hal(t) at the highest threshold: the share of all rows that is answered there, and wrong."""
     return o.hallucination[..., -1]
 
 
@@ -119,7 +119,11 @@ def answers_last(o: Outcomes) -> bool:
 
 
 def risk_snr_gain(o: Outcomes) -> Floats:
-    """ln(SNR(I) / SNR(0)) over the thresholds run, integrated numerically; the first must be t = 0."""
+    """SNR-gain of an explicit-risk run: ln(SNR(I) / SNR(0)), with SNR = Acc / Hal (arXiv:2512.19920, section 4.2).
+
+    SNR(I) is of Acc and Hal integrated numerically over the thresholds run, of which the first must be t = 0. Infinite
+    or NaN where one of the four is 0.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         whole = np.log(o.accuracy @ o.weight) - np.log(o.hallucination @ o.weight)
         return whole - np.log(o.accuracy[..., 0]) + np.log(o.hallucination[..., 0])

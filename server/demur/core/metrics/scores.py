@@ -33,18 +33,19 @@ def mean_confidence(t: Tally) -> Floats:
 
 
 def brier(t: Tally) -> Floats:
-    """Mean squared error between confidence and verdict."""
+    """Brier score: the mean squared error between confidence and verdict, in [0, 1]; 0 is best."""
     return ratio(t.right @ (1 - t.level) ** 2 + t.wrong @ t.level**2, t.read)
 
 
 def nll(t: Tally) -> Floats:
-    """Negative log likelihood of the verdicts, in nats."""
+    """Mean negative log likelihood of the verdicts (log loss, cross-entropy), in nats per row."""
     p = np.clip(t.level, NLL_CLIP, 1 - NLL_CLIP)
     return ratio(-(t.right @ np.log(p) + t.wrong @ np.log(1 - p)), t.read)
 
 
 def abstention_accuracy(t: Tally) -> Floats:
-    """Share of rows that answer rightly or abstain from a wrong answer, abstaining below one half."""
+    """Abstention accuracy: the share of rows that answer rightly or abstain from a wrong answer, when a confidence
+    below one half abstains."""
     answers = t.level >= ABSTENTION_THRESHOLD
     return ratio(t.right[..., answers].sum(axis=-1) + t.wrong[..., ~answers].sum(axis=-1), t.read)
 
@@ -52,7 +53,8 @@ def abstention_accuracy(t: Tally) -> Floats:
 def snr_gain(t: Tally) -> Floats:
     """ln(mean(p | right) / mean(p | wrong)): the paper's gain of signal over noise, integrated exactly over t.
 
-    Infinite where every wrong row states 0; NaN without right or without wrong rows.
+    +inf where every wrong row states 0, -inf where every right row does; NaN where both do, and without right or
+    without wrong rows.
     """
     right = ratio(t.right @ t.level, t.right.sum(axis=-1))
     wrong = ratio(t.wrong @ t.level, t.wrong.sum(axis=-1))
@@ -61,14 +63,16 @@ def snr_gain(t: Tally) -> Floats:
 
 
 def auc(t: Tally) -> Floats:
-    """Chance that a right row states more than a wrong one, ties counting half."""
+    """Area under the ROC curve (AUROC) of the confidence: the chance that a right row states more than a wrong one,
+    ties counting half. 0.5 tells nothing apart; NaN without right or without wrong rows."""
     wrong_below = np.cumsum(t.wrong, axis=-1) - t.wrong / 2
     pairs = t.right.sum(axis=-1) * t.wrong.sum(axis=-1)
     return ratio((t.right * wrong_below).sum(axis=-1), pairs)
 
 
 def ece10(t: Tally) -> Floats:
-    """Expected calibration error over ten equal bins, closed on the left: for comparison with other papers."""
+    """Expected calibration error (ECE) over ten bins of equal width, closed on the left, in [0, 1]: for comparison
+    with other papers."""
     edges = np.arange(ECE_BINS) / ECE_BINS
     start = np.searchsorted(t.level, edges, side="left")
     gap = t.right - t.count * t.level

@@ -29,12 +29,15 @@ it, so that nothing changes; for the others the error moves by less than FINE**-
 
 
 def smece(t: Tally) -> Floats:
-    """Smooth expected calibration error, (...)."""
+    """Smooth expected calibration error (smECE), (...), in [0, 1]; NaN where no row has a confidence."""
     return smece_and_width(t)[0]
 
 
 def smece_and_width(t: Tally) -> tuple[Floats, Floats]:
-    """The error and the bandwidth it was found at, both (...). NaN where no row has a confidence."""
+    """The smooth calibration error, and the bandwidth of the kernel it was found at, both (...).
+
+    The error is NaN where no row has a confidence; the bandwidth, in units of confidence, then means nothing.
+    """
     batch = _Batch.of(t)
     low, width = np.zeros(batch.size), np.ones(batch.size)
     for _ in range(BISECTIONS):

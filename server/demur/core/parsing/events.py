@@ -96,5 +96,5 @@ class Visible:
         return [Delta(told)]
 
     def start(self) -> int:
-        """Where the next visible character will stand."""
+        """Where the next visible character will stand, in code points from the beginning of the visible text."""
         return self.length + (self._space_length if self.length else 0)

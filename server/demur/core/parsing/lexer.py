@@ -25,7 +25,10 @@ _KINDS = dict(Kind.__members__)
 
 
 class Token(NamedTuple):
-    """`value` is a claim's stated number; `quoted` says that its explanation follows, up to the next token but TEXT."""
+    """One token of a model's output: its kind, and `raw`, the text as written.
+
+    `value` is a claim's stated number; `quoted` says that its explanation follows, up to the next token but TEXT.
+    """
 
     kind: Kind
     raw: str
@@ -46,11 +49,11 @@ class Lexer:
         self._ahead: list[re.Match[str] | None] = []
 
     def feed(self, text: str) -> list[Token]:
-        """The tokens that are certain now."""
+        """Take the next piece of the output; the tokens that no later text can change."""
         return self._scan(text, final=False)
 
     def close(self) -> list[Token]:
-        """The rest, when nothing can follow any more."""
+        """The tokens of what was held back: the output has ended."""
         return self._scan("", final=True)
 
     def _scan(self, text: str, final: bool) -> list[Token]:

@@ -29,7 +29,7 @@ class OutputParser(Protocol):
         ...
 
     def take(self, token: Token) -> list[Event]:
-        """The events that are certain with this token."""
+        """Take the next token; the events that are certain with it. Only a later `Reset` makes them void."""
         ...
 
     def finish(self) -> tuple[list[Event], Completion]:

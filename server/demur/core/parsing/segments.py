@@ -34,7 +34,7 @@ BREAK = Token(Kind.BREAK, "")
 
 
 class Segments:
-    """Takes tokens, gives those of the final text, with VOID and BREAK between them."""
+    """Tells final text from private thought: tokens in, those of the final text out, with VOID and BREAK between."""
 
     def __init__(self) -> None:
         self.thought: list[str] = []
@@ -56,7 +56,7 @@ class Segments:
         return thought_end(self._opened) if self._region is Kind.THINK_OPEN else ""
 
     def take(self, token: Token) -> Iterable[Token]:
-        """What of the final text is certain with this token."""
+        """Take the next token; the tokens of the final text that are certain with it."""
         if token.kind in _ACTS or self._region is not Kind.TEXT or self._header is not None or self._tag_as_answer:
             return self._take_marker(token)
         self._passed.append(token.raw)  # as nearly always
@@ -73,7 +73,8 @@ class Segments:
         yield from self._take(token)
 
     def finish(self) -> Iterator[Token]:
-        """A tag that stands for an answer, with a confidence behind it and nothing else, was the answer."""
+        """The last tokens of the final text, when the output has ended: a tag behind an answer's label, with a
+        confidence behind it and nothing else, was the answer."""
         tag = self._tag_as_answer
         if not tag or self._region is Kind.TEXT or not _is_answer(tag):
             return
