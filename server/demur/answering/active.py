@@ -34,28 +34,29 @@ class ActiveRequest:
 
     @property
     def tokens(self) -> int:
-        """What it has cost so far, the prompt once and all output, also when it is given up half-way."""
+        """Tokens that the request has cost so far: the prompt once, and all output, also of samples given up."""
         return self._completion_tokens + (self.prompt_tokens if self._began else 0)
 
     def count_prompt(self, tokens: int) -> None:
-        """The engine has made the prompt ready."""
+        """Set the prompt's length in tokens, once the engine has made it ready. Raises whatever `on_prompt` raises."""
         self.prompt_tokens = tokens
         if self.on_prompt is not None:
             self.on_prompt()
 
     def count_samples(self, completion_tokens: int, prompt_tokens: int | None) -> None:
-        """Some samples were drawn, and are over; where the engine counts the prompt, it says how long it was."""
+        """Add the output tokens of samples that are over. `prompt_tokens` is the prompt's length where the engine
+        counts it, else None."""
         self._began = True
         self._completion_tokens += completion_tokens
         self.prompt_tokens = prompt_tokens or self.prompt_tokens
 
     def count_signals(self, tokens: int) -> None:
-        """Further calls read and wrote so many tokens."""
+        """Add the tokens that further calls for signals read and wrote."""
         self._completion_tokens += tokens
 
     def most_tokens(self, choices: int, max_model_len: int | None) -> int:
-        """What it may take at most while it is answered `choices` times: the prompt once, each sample in full, and a
-        call for a signal reads the prompt and one sample again."""
+        """The most tokens that the request may take while it is answered `choices` times: the prompt once, each sample
+        in full, and for each call for a signal the prompt and one sample again."""
         longest = self.request.sampling.max_tokens
         if max_model_len is not None:
             longest = min(longest, max_model_len)

@@ -19,7 +19,8 @@ def with_calibrator(
 ) -> ResolvedRequest:
     """The request with the calibrator that fits it, where one is wanted, and with the threshold for its `max_error`.
 
-    Raises InvalidRequest where max_error contradicts something, and GuaranteeUnavailable where nothing can be promised.
+    Raises InvalidRequest where max_error contradicts something, GuaranteeUnavailable where nothing can be promised, and
+    NotAllowed where the promise is kept by thresholds below what this caller may ask with.
     """
     _check(params, request)
     named = params.confidence_source or settings.confidence_source

@@ -24,7 +24,7 @@ class SampleCollector(Protocol):
 
     @property
     def stopped(self) -> Sequence[SampleReader]:
-        """Those that did not come to their end."""
+        """The samples that did not come to their end."""
         ...
 
     @property
@@ -126,7 +126,7 @@ class VotingSamples:
 
 
 def tokens_so_far(collector: SampleCollector) -> int:
-    """Tokens of all samples so far; where the engine does not count them, chunks."""
+    """Output tokens of all samples so far; where the engine does not count them, chunks."""
     return sum(sample.tokens for sample in collector.samples)
 
 
@@ -137,7 +137,7 @@ def tokens_saved_upper_bound(collector: SampleCollector, max_tokens: int) -> int
 
 
 def count_untold(collector: SampleCollector, batch: SampleBatch) -> None:
-    """Add to the stopped samples what they had generated that never came out."""
+    """Add to the stopped samples the tokens that they had generated and that are in no chunk."""
     for sample, sampling in zip(collector.samples, batch.samplings, strict=True):
         if sampling.untold is not None:
             sample.count_untold(sampling.untold)

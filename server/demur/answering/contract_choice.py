@@ -50,8 +50,11 @@ def chosen_on_doubt(params: RequestParams, contract: Contract, settings: Setting
 
 
 def chosen_granularity(params: RequestParams, contract: Contract, settings: Settings, on_doubt: OnDoubt) -> Granularity:
-    """Whether the whole response is decided on, or single claims. Raises InvalidRequest for claims under a contract
-    that has none, NotAllowed where doubtful claims would be shown to a caller who may not see them."""
+    """Whether the whole response is decided on, or single claims.
+
+    Raises InvalidRequest for claims under a contract that has none and for a granularity beside a schema, NotAllowed
+    where doubtful claims would be shown to a caller who may not see them.
+    """
     if contract.takes_schema:
         if params.granularity is not None:
             raise InvalidRequest("with a schema on_doubt says what is decided on", "granularity")

@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class Deadline:
-    """`seconds` from now; everything a request waits for goes through `bound`."""
+    """The time limit of one request, `seconds` from now; everything the request waits for goes through `bound`."""
 
     def __init__(self, seconds: float) -> None:
         self._at = asyncio.get_running_loop().time() + seconds

@@ -44,7 +44,8 @@ def is_doubtful(field: FieldValue, t: float) -> bool:
 
 
 def told(completion: Completion, t: float, on_doubt: OnDoubt) -> str:
-    """What was told of a document that is no answer: with null for doubtful values where that was asked for."""
+    """The JSON text that a stream has shown of a document that became no answer: with null for doubtful values where
+    `on_doubt` asks for that."""
     if on_doubt != "null":
         return completion.text
     rest = completion.text[len(plain(completion.fields)) :]
@@ -52,7 +53,8 @@ def told(completion: Completion, t: float, on_doubt: OnDoubt) -> str:
 
 
 def with_agreement(completion: Completion, samples: Sequence[Completion]) -> Completion:
-    """Each field with the share of the samples that have its value at its path."""
+    """The completion with the `agreement` of each field: the share in [0, 1] of `samples`, at least one, that have its
+    value at its path."""
     said = [{field.path: _spelled(field) for field in fields_of(sample)} for sample in samples]
     fields = tuple(
         replace(field, agreement=sum(each.get(field.path) == _spelled(field) for each in said) / len(said))
@@ -62,7 +64,7 @@ def with_agreement(completion: Completion, samples: Sequence[Completion]) -> Com
 
 
 def fields_of(completion: Completion) -> tuple[FieldValue, ...]:
-    """Those of an answer; what was read of a document that is none are no fields of one."""
+    """The fields of an answer; none where there is no answer, whatever was read of an unfinished document."""
     return () if completion.answer is None else completion.fields
 
 

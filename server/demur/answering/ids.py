@@ -8,11 +8,11 @@ _DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 
 def new_id(prefix: str) -> str:
-    """`prefix`, an underscore and 26 characters."""
+    """A new identifier by this machine's clock: `prefix`, an underscore and a ULID of 26 characters."""
     return f"{prefix}_{encode(int(time.time() * 1000), secrets.randbits(80))}"
 
 
 def encode(milliseconds: int, randomness: int) -> str:
-    """A ULID: 26 characters for 48 bits of time and 80 of randomness."""
+    """A ULID: 26 characters of Crockford's base 32 for 48 bits of milliseconds since 1970 and 80 of randomness."""
     number = (milliseconds & (1 << 48) - 1) << 80 | randomness
     return "".join(_DIGITS[number >> shift & 31] for shift in range(125, -1, -5))

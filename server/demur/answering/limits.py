@@ -8,8 +8,11 @@ from demur.settings import Settings
 
 
 def check_limits(request: UnresolvedRequest, settings: Settings) -> None:
-    """Raises InvalidRequest for a question that is empty or too long and for too many samples, and NotAllowed for
-    withheld text or a risk threshold that this caller may not have."""
+    """Check one request against the operator's limits.
+
+    Raises InvalidRequest for a question that is empty or too long and for too many samples, and NotAllowed for withheld
+    text or a risk threshold that this caller may not have.
+    """
     _check_messages(request, settings)
     _check_permissions(request.params, settings)
     _check_threshold(request.params, settings)

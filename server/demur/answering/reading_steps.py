@@ -23,5 +23,6 @@ def reading_step(request: ResolvedRequest, *, streamed: bool) -> int | None:
 
 
 def read_in_steps(sampling: Sampling, step: int | None) -> Sampling:
-    """The settings of one sample that is read so; where the engine may hold tokens back, with a count of its own."""
+    """The settings of one sample that is read every `step` tokens, or only at its end for None; where the engine may
+    hold tokens back, with a count of its own."""
     return sampling if step == EVERY_TOKEN else replace(sampling, step=step, untold=Untold())

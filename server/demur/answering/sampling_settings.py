@@ -24,8 +24,11 @@ KEEP_ALL = -1
 def chosen_sampling(
     request: UnresolvedRequest, contract: Contract, manifest: Manifest, settings: Settings, *, logprobs: bool
 ) -> Sampling:
-    """The request's settings where it has some, else those of the model; `logprobs` says whether a signal needs those
-    of the sampled tokens. Raises InvalidRequest for a JSON Schema that cannot be answered with confidences."""
+    """Temperature, top-p, length and so on of one sample: the request's where it has some, else those of the model.
+
+    `logprobs` says whether a signal needs the log-probabilities of the sampled tokens. Raises InvalidRequest for a JSON
+    Schema that cannot be answered with confidences.
+    """
     default, params = manifest.sampling, request.params
     return Sampling(
         max_tokens=params.max_tokens or default.max_tokens,
@@ -65,7 +68,10 @@ def _shaping(params: RequestParams) -> LogitShaping:
 
 
 def fit(request: ResolvedRequest, prompt: Prompt, max_model_len: int | None) -> Sampling:
-    """The sampling settings with at most as many tokens as the prompt leaves room for."""
+    """The sampling settings with `max_tokens` cut to what the prompt leaves of the context, `max_model_len` tokens.
+
+    A prompt that is not tokenized here is estimated at two characters a token, and then only a default is cut.
+    """
     sampling = request.sampling
     if max_model_len is None:
         return sampling

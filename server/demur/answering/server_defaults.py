@@ -6,7 +6,8 @@ from demur.settings import Settings
 
 
 def default_threshold(settings: Settings) -> float:
-    """What a request that names none gets: the operator's, unless this caller has to ask for more."""
+    """The risk threshold in [0, 1] of a request that names none: the operator's, or the least that this caller may ask
+    with where that is higher."""
     return max(settings.risk_threshold, settings.min_risk_threshold)
 
 

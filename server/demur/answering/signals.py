@@ -21,19 +21,23 @@ from demur.engine.base import EngineError
 
 
 class SignalScores:
-    """Computes signals with what one server has."""
+    """Computes the signals of answers with the engine, the critic and the calibrators of one server."""
 
     def __init__(self, services: ScoringServices) -> None:
         self._services = services
         self.scorers = {name: source.scorer(services) for name, source in SOURCES.items()}
 
     def voting(self, request: ResolvedRequest) -> Scorer | None:
-        """What each sample is scored with when it ends; None where nothing votes, or what the reader reads does."""
+        """What scores each sample of a vote when it ends; None for a single sample, and where samples vote with the
+        confidence that they state."""
         read_anyway = request.voting_source == next(iter(SOURCES))
         return None if request.samples == 1 or read_anyway else self.scorers[request.voting_source]
 
     async def of(self, candidate: Candidate, wanted: Wanted, batch: SampleBatch, request_id: str) -> Scores:
-        """All of the wanted ones, with those that are known already. Raises EngineError for a decisive one."""
+        """The wanted signals of the chosen answer by name, with those that are known already.
+
+        One that is only shown is missing where its computation fails; a decisive one then raises EngineError.
+        """
         scores = dict(candidate.scores)
         for name in wanted.names:
             if name in scores:
@@ -46,7 +50,7 @@ class SignalScores:
         return scores
 
     def of_fields(self, candidate: Candidate, names: Sequence[str], batch: SampleBatch) -> FieldSignals:
-        """Those of the named signals that single fields have, for each field."""
+        """The signals of each field of a JSON answer, in order: those of `names` that single fields have, by name."""
         sources = {name: source for name in names if isinstance(source := SOURCES[name], FieldSource)}
         if not sources:
             return ()

@@ -9,8 +9,11 @@ from demur.settings import Settings
 
 
 def check_availability(params: RequestParams, services: ScoringServices) -> None:
-    """Raises InvalidRequest for what this server or this request cannot have. A signal is missing where it is only
-    shown."""
+    """Check that the named confidence source and the token values can be had.
+
+    Raises InvalidRequest where this server or this request cannot have them. A signal that is only shown is missing
+    then, which is no error.
+    """
     if params.confidence_source is not None:
         source = SOURCES[params.confidence_source]
         if (reason := source.unavailable(services) or source.refusal(params, services)) is not None:
@@ -22,7 +25,12 @@ def check_availability(params: RequestParams, services: ScoringServices) -> None
 def chosen_source(
     params: RequestParams, contract: Contract, granularity: Granularity, settings: Settings, services: ScoringServices
 ) -> str:
-    """What was asked for; else the operator's, where it can decide on this request."""
+    """The confidence source that decides: what was asked for, else the operator's where it can decide on this request.
+
+    "calibrated" counts as the default here: whether a calibrator fits is known later. Raises InvalidRequest for a
+    source that cannot decide under this contract or at this granularity, and for one of the operator's that this server
+    or this request cannot have.
+    """
     default = next(iter(SOURCES))
     name = params.confidence_source or settings.confidence_source or default
     if name == CALIBRATED and params.confidence_source is not None and not contract.states_confidence:
@@ -54,7 +62,7 @@ def _operators(name: str, params: RequestParams, services: ScoringServices) -> s
 
 
 def chosen_selection(params: RequestParams, source: str, services: ScoringServices) -> str:
-    """The rule of the vote: what decides may come from one rule alone."""
+    """The selection rule of the vote. Raises InvalidRequest for another one than the deciding source demands."""
     rule = SOURCES[source].needs(services).selection
     if rule is not None and "selection" in params.model_fields_set and params.selection != rule:
         raise InvalidRequest(

@@ -14,8 +14,9 @@ ONE_SAMPLE = "only one sample was drawn"
 
 
 class Agreement:
-    """(members of the chosen group - 1) / (samples drawn - 1), so that an answer that stands alone gets 0.
+    """Self-consistency as a confidence in [0, 1]: the share of the other samples that agree with the chosen answer.
 
+    (members of the chosen group - 1) / (samples drawn - 1), so that an answer that stands alone gets 0.
     A sample without a readable answer agrees with none. It costs the further samples that the request asks for.
     """
 
@@ -43,7 +44,7 @@ class Agreement:
         return Score(Signal((ballot.members - 1) / (ballot.drawn - 1)))
 
     def of_field(self, field: FieldValue, sample: FinishedSample) -> Signal:
-        """The same, for the samples that have this value at this path."""
+        """The share of the other samples that have this value at this path; missing for a single sample."""
         drawn = 0 if sample.ballot is None else sample.ballot.drawn
         if drawn < 2 or field.agreement is None:
             return Signal.missing(ONE_SAMPLE)

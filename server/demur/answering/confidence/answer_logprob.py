@@ -25,7 +25,10 @@ NOT_THESE = "the tokens whose log-probabilities were told do not make up the out
 
 
 class AnswerLogprob:
-    """Costs no further call: the engine is asked for the log-probabilities of the tokens that it draws."""
+    """Length-normalised likelihood of the answer's tokens as a confidence in [0, 1].
+
+    It costs no further call: the engine is asked for the log-probabilities of the tokens that it draws.
+    """
 
     per_claim = False
     votes = True
@@ -43,7 +46,11 @@ class AnswerLogprob:
         return self
 
     async def score(self, sample: FinishedSample) -> Score:
-        """Of a JSON answer the tokens of all its values count."""
+        """The likelihood of the answer's own tokens; of a JSON answer the tokens of all its values count.
+
+        Missing without an answer, where the engine tells no log-probabilities, and where the answer's tokens cannot be
+        found in the output.
+        """
         completion = sample.read()
         if completion.answer is None:
             return Score(Signal.missing(NO_ANSWER))
@@ -68,14 +75,15 @@ def _likelihood_of(sample: FinishedSample, spans: Sequence[Span | None]) -> Sign
 
 
 def likelihood(tokens: Sequence[TokenLogprob]) -> float:
-    """The geometric mean of their probabilities, in [0, 1]."""
+    """exp of the mean log-probability of tokens, at least one: the geometric mean of their probabilities, in [0, 1]."""
     return exp(min(fsum(token.logprob for token in tokens) / len(tokens), 0.0))
 
 
 def tokens_within(text: str, span: tuple[int, int], tokens: Sequence[TokenLogprob]) -> list[TokenLogprob]:
     """The tokens that wrote `text[span[0]:span[1]]`, also those that wrote only a part of it; `tokens` wrote `text`.
 
-    A token without text belongs to the character that it is the first part of. None where the texts disagree.
+    `span` is [start, end) in code points. A token without text belongs to the character that it is the first part of.
+    Empty where `tokens` did not write `text`.
     """
     start, end = (len(_bytes(text[:place])) for place in span)
     at = -_offset(_bytes(text), b"".join(token.text for token in tokens), end)

@@ -73,7 +73,8 @@ class Scorer(Protocol):
     """Computes one signal of one sample after the other; there is one for each server."""
 
     async def score(self, sample: FinishedSample) -> Score:
-        """Raises EngineError where the request has to fail; what can be done without is a missing signal."""
+        """The signal of one sample, in [0, 1] or missing with the reason. Raises EngineError where the engine or the
+        critic fails."""
         ...
 
 

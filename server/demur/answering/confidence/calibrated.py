@@ -11,7 +11,7 @@ CALIBRATED = "calibrated"
 
 
 class Calibrated:
-    """Decides wherever a calibrator fits the request, unless another source is named.
+    """P(correct) by a calibrator: the confidence that decides wherever one fits the request and no other is named.
 
     Which one fits, and with it what it is computed from, is known once the whole request is: see
     `demur.answering.calibration`. A request that none fits is decided on by what the model states, with a notice.

@@ -42,20 +42,24 @@ class ValueEstimates:
 
 
 class CriticScorer:
-    """A critic, with the scale that its model's manifest gives it."""
+    """Scores outputs with a critic (value model), on the scale that its model's manifest gives it."""
 
     def __init__(self, critic: Critic, description: CriticDescription) -> None:
         self._critic = critic
         self._description = description
 
     async def score(self, sample: FinishedSample) -> Score:
-        """One prefill, nothing generated. Raises EngineError."""
+        """The critic's confidence in the whole answer: one prefill, nothing generated. Raises EngineError as `estimate`
+        does."""
         values = await self.estimate(sample.prompt, sample.token_ids, request_id=sample.request_id)
         said = "the critic gave no number"
         return Score(Signal.of(values.confidence, said, said), values)
 
     async def estimate(self, prompt: Prompt, output: Sequence[int], *, request_id: str) -> ValueEstimates:
-        """Values along the generator's own token ids. Raises EngineError."""
+        """The expected success before each token of `output`, the generator's own token ids.
+
+        Raises EngineError where the critic fails, and where the engine does not tell the tokens of prompt and output.
+        """
         if not prompt.token_ids or not output:
             raise EngineError("a critic needs the tokens of prompt and output, and this engine does not tell them")
         seen = [*prompt.token_ids, *output[:-1]]

@@ -29,7 +29,7 @@ _AROUND = " \t\n\r\u2581\u0120\u010a\"'`*_.,:;!()"
 
 
 class PTrue:
-    """Costs one call more for each answer, not for each sample of a vote."""
+    """P(True) as a confidence in [0, 1]. It costs one call more for each answer, not for each sample of a vote."""
 
     per_claim = False
     votes = False
@@ -48,13 +48,18 @@ class PTrue:
 
 
 class PTrueScorer:
-    """Asks one engine."""
+    """Computes P(True) with one engine, in one call for one token."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     async def score(self, sample: FinishedSample) -> Score:
-        """Raises EngineError, but not for an output that leaves no room and not where the host refuses the question."""
+        """P(True) of the sample's answer.
+
+        Missing without an answer, where the output leaves no room for the question, the host refuses it or tells no
+        log-probabilities, and where neither yes nor no is among the likeliest tokens. Raises EngineError for every
+        other failure.
+        """
         if sample.read().answer is None:
             return Score(Signal.missing(NO_ANSWER))
         clock = asyncio.get_running_loop().time

@@ -22,7 +22,7 @@ class Wanted:
 def wanted(
     source: str, shown: Iterable[str], sources: Mapping[str, ConfidenceSource], services: ScoringServices
 ) -> Wanted:
-    """What a request needs that is decided by `source` and shows the signals `shown`."""
+    """The signals to compute for a request that is decided by `source` and shows the signals `shown`."""
     names = _in_order([source, *shown], sources, services)
     needs = [sources[name].needs(services) for name in names]
     return Wanted(

@@ -22,7 +22,7 @@ class Cost:
 
     @property
     def tokens(self) -> int:
-        """What the engine read anew and wrote, as far as it counts."""
+        """Tokens that the engine read anew and wrote, as far as it counts them."""
         return max((self.prompt_tokens or 0) - (self.cached_tokens or 0), 0) + (self.completion_tokens or 0)
 
 
@@ -40,7 +40,7 @@ class Signal:
 
     @classmethod
     def missing(cls, reason: str, cost: Cost | None = None) -> "Signal":
-        """There is none, for a reason that a caller may read: no text of an output is in it."""
+        """A signal that is not there. `reason` is shown to callers, so it must hold no text of an output."""
         return cls(None, "missing", reason, cost)
 
     @classmethod

@@ -11,7 +11,10 @@ if TYPE_CHECKING:
 
 
 class Verbalized:
-    """Costs nothing: the parser reads it, for the response or claim by claim."""
+    """The verbalized confidence: the probability that the model states in its output, for the response or each claim.
+
+    It costs nothing: the parser reads it.
+    """
 
     per_claim = True
     votes = True
