@@ -58,7 +58,7 @@ class Host:
 
     @contextmanager
     def one_more(self) -> Generator[None]:
-        """A sample at this host."""
+        """Count one more sample at this host inside the block."""
         probe = self.is_unhealthy
         self.in_flight += 1
         self._probes += probe
@@ -100,7 +100,10 @@ class Host:
         self._spoke = _now()
 
     def failed(self, retry_after: float | None = None) -> None:
-        """Let it rest. Samples that fail together, or while it rests, count once."""
+        """A sample failed: let the host rest, for at least `retry_after` seconds where the host named them.
+
+        Samples that fail together, or while it rests, count once.
+        """
         if self.rests_until > _now():
             return
         self._failures += 1

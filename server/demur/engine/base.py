@@ -197,7 +197,7 @@ class Engine(Protocol):
 
     @property
     def max_model_len(self) -> int | None:
-        """Prompt and completion together, in tokens; None where the engine does not know."""
+        """The context length: prompt and completion together, in tokens; None where the engine does not know."""
         ...
 
     async def prepare(self, messages: Sequence[Message], template: TemplateArguments | None = None) -> Prompt:

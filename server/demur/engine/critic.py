@@ -55,13 +55,18 @@ class LazyCritic:
         self._dead: Critic | None = None
 
     async def ready(self) -> Critic:
-        """The critic, loaded now unless it is already. One that cannot be loaded is not tried again."""
+        """The critic, loaded now unless it is already. One that cannot be loaded is not tried again: each call then
+        raises what loading raised, CriticUnavailable."""
         if self._loading is None:
             self._loading = asyncio.ensure_future(self._load())
         return await asyncio.shield(self._loading)  # a caller that gives up does not stop it for the others
 
     async def values(self, token_ids: Sequence[int], *, request_id: str) -> list[float]:
-        """Raises EngineRestarting when the critic died over this, and CriticUnavailable when it did so too often."""
+        """The value at each token, by the critic that is loaded first where it is not.
+
+        Raises EngineRestarting when the critic died over this, CriticUnavailable when it did so too often or cannot be
+        loaded, and what `Critic.values` raises.
+        """
         critic = await self.ready()
         try:
             await critic.check()
@@ -71,10 +76,10 @@ class LazyCritic:
             raise EngineRestarting("the critic died and is loaded again") from error
 
     async def check(self) -> None:
-        """Nothing is wrong with a critic that is not loaded: it is when somebody asks."""
+        """Always return: nothing is wrong with a critic that is not loaded, which happens when somebody asks."""
 
     async def close(self) -> None:
-        """Also while it is being loaded."""
+        """Close the critic, also while it is being loaded."""
         if self._loading is None:
             return
         self._loading.cancel()

@@ -39,7 +39,7 @@ def _enough(held: Sequence[Chunk], given: int, step: int) -> bool:
 
 
 def merge(chunks: Sequence[Chunk]) -> Chunk:
-    """What neighbouring chunks say together."""
+    """Neighbouring chunks as one: texts, tokens and log-probabilities joined; of the totals the last that is known."""
     if len(chunks) == 1:
         return chunks[0]
     finish_reasons: list[FinishReason | None] = [chunk.finish_reason for chunk in chunks]

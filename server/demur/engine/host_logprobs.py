@@ -41,7 +41,8 @@ class _Logprobs(Struct, frozen=True, gc=False):
 
 
 def token_logprobs(sent: Any) -> tuple[TokenLogprob, ...]:
-    """The `logprobs` of one choice of one event; nothing where a part of it is not as the protocol has it."""
+    """The log-probabilities in `logprobs` of one choice of one event, natural logarithms cut to [-10,000, 0]; empty
+    where a part of it is not as the protocol has it."""
     try:
         read = msgspec.convert(sent, _Logprobs)
     except msgspec.ValidationError:

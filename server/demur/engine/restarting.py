@@ -55,7 +55,7 @@ class LocalEngine(Engine, Protocol):
         ...
 
     def pieces(self, prompt: Prompt, token_ids: Sequence[int]) -> list[str]:
-        """The text that each token adds."""
+        """The text that each token of one output adds. The pieces join to the output's text."""
         ...
 
 

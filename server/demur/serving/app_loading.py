@@ -68,10 +68,10 @@ def _calibrators(paths: Sequence[Path], fingerprint: str) -> CalibratorStore:
 
 @contextmanager
 def keeping(settings: Settings, manifest: Manifest, fingerprint: str) -> Iterator["Feedback | None"]:
-    """What keeps answers to be graded, where the operator wants that; its libraries are loaded then only. `fingerprint`
-    tells models of one name apart.
+    """What keeps answers to be graded, open inside the block; None where the operator does not want that, and then its
+    libraries are not loaded. `fingerprint` tells models of one name apart.
 
-    Raises CannotLoad.
+    Raises CannotLoad where a library is absent or the database cannot be used.
     """
     if not settings.keeps_answers:
         yield None
@@ -90,7 +90,7 @@ def keeping(settings: Settings, manifest: Manifest, fingerprint: str) -> Iterato
 
 
 def check_confidence_source(context: Context) -> None:
-    """Raises CannotLoad for a signal that is to decide by default and that this model does not have."""
+    """Check the confidence source that decides by default. Raises CannotLoad where this model does not have it."""
     answerer = context.answerer
     name, has = answerer.settings.confidence_source, answerer.confidence_sources
     if name is not None and name not in has:
@@ -98,7 +98,8 @@ def check_confidence_source(context: Context) -> None:
 
 
 async def start_grader(settings: Settings) -> AbstractContextManager[Grader | None]:
-    """What groups the answers of a vote by value; nothing where no model writes formulas or nobody may vote."""
+    """The grader that groups the answers of a vote by value, started and closed by `with`; None where no model writes
+    formulas or nobody may vote. Raises GraderError where it does not start."""
     if not ENGINES[settings.engine].compares_formulas or settings.max_samples == 1:
         return nullcontext()
     return await asyncio.to_thread(Grader().start)

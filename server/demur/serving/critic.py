@@ -23,7 +23,7 @@ SHARED |= {"kv_cache_memory_bytes", "tensor_parallel_size", "trust_remote_code"}
 
 
 def memory_shares(manifest: Manifest, settings: "Settings") -> tuple[float, float]:
-    """The generator's and the critic's shares of what vLLM may take."""
+    """The generator's and the critic's shares of the memory that vLLM may take; they add up to 1."""
     if not is_served(manifest, settings):
         return 1.0, 0.0
     return 1 - settings.critic_memory, settings.critic_memory

@@ -12,12 +12,13 @@ SHIPPED = Path(__file__).parents[1] / "model" / "calibrators"
 
 
 def shipped_calibrators() -> tuple[Path, ...]:
-    """For the embedded model, by contract."""
+    """The calibrator files that come with the embedded model, in the order of their names; empty where none does."""
     return tuple(sorted(SHIPPED.glob("*.json")))
 
 
 def fingerprint_of(model: str, manifest: Manifest, arguments: Mapping[str, Any], *, embedded: bool = False) -> str:
-    """Of a model folder, of a hub id in the hub's cache, or of the embedded model.
+    """The fingerprint of a model folder, of a hub id in the hub's cache, or of the embedded model; by name alone for a
+    model whose files are elsewhere.
 
     The embedded one is known by what it was made from, because the last bits of merged weights may differ between
     machines; that it is whole was checked when it was prepared. Weights that were hashed before are not read again.

@@ -59,7 +59,9 @@ def set_environment() -> None:
 
 
 def engine_arguments(model: str | Path, given: Mapping[str, Any], share: float = 1.0) -> "AsyncEngineArgs":
-    """`share` is of the memory that one engine alone would take: it holds for gpu_memory_utilization, not for
+    """vLLM's engine arguments for `model`: what was `given`, over defaults that suit this machine.
+
+    `share`, in (0, 1], is of the memory that one engine alone would take: it holds for gpu_memory_utilization, not for
     kv_cache_memory_bytes, which says how much each engine's cache gets.
 
     Raises UnknownEngineArgument, naming the argument, and ValueError or TypeError for values vLLM refuses.

@@ -33,9 +33,11 @@ _FINISH_REASONS: Mapping[str, FinishReason] = {
 
 
 def sampling_params(sampling: Sampling, seeding: Seeding) -> "SamplingParams":
-    """For one sample, whole or in pieces as its `step` says; `seeding` says who draws if it has a seed.
+    """vLLM's sampling parameters for one sample, whole or in pieces as its `step` says; `seeding` says who draws if it
+    has a seed.
 
-    Raises RequestRefused for a seed that nobody can draw with, ValueError for settings vLLM refuses.
+    Raises RequestRefused for a seed that nobody can draw with and as `compact_grammar` does, ValueError for settings
+    vLLM refuses.
     """
     from vllm.sampling_params import RequestOutputKind, SamplingParams
 
@@ -117,7 +119,7 @@ def _logprobs(
 
 @contextmanager
 def translated_errors() -> Generator[None]:
-    """vLLM's errors inside the block come out as those of the port."""
+    """vLLM's errors inside the block come out as those of the port: EngineDead, EngineOverloaded or EngineError."""
     from vllm.exceptions import GracefulHTTPError, VLLMError
     from vllm.v1.engine.exceptions import EngineDeadError
 

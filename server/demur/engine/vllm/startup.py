@@ -30,7 +30,7 @@ def existing(model: str | Path) -> str:
 
 
 def import_vllm() -> None:
-    """Takes 10 s. Raises ModuleNotFoundError."""
+    """Import vLLM, which takes some 10 s. Raises ModuleNotFoundError where it is not installed."""
     set_environment()
     import vllm.v1.engine.async_llm  # noqa: F401
 

@@ -42,5 +42,5 @@ class EngineLoader(Protocol):
         ...
 
     async def load(self, settings: "Settings", arguments: Mapping[str, Any]) -> Loaded:
-        """Start it, with progress on standard error. Raises CannotLoad."""
+        """Start the engine, with progress on standard error. Raises CannotLoad, which says why and what to do."""
         ...
