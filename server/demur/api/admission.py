@@ -93,10 +93,10 @@ class Admission:
     async def admitted(
         self, caller: str, cost: Cost, deadline: Deadline, *, at_most: int | None = None
     ) -> AsyncGenerator[None, None]:
-        """Inside, the work may be done. `at_most` is how many samples this caller may have running at once.
+        """Wait until the work may start; inside the block it may be done.
 
-        Raises ApiError 429 at once when the queues are full too, 503 when the server stops, and what
-        `deadline` raises.
+        `at_most` is how many samples this caller may have running at once. Raises ApiError 429 when the queues are full
+        too, at once or when the request loses its place, 503 when the server stops, and what `deadline` raises.
         """
         clock = asyncio.get_running_loop().time
         ticket, came = Ticket(caller, cost, at_most), clock()

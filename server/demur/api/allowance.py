@@ -31,7 +31,7 @@ class Allowance:
         self._tokens = Quotas()
 
     def count_request(self, key: Key) -> None:
-        """Raises ApiError 429 when the requests of the key's minute are used up."""
+        """Count one request of a key. Raises ApiError 429 when the requests of the key's minute are used up."""
         if (limit := key.requests_per_minute) is None:
             return
         now = self._clock()

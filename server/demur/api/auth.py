@@ -109,8 +109,11 @@ class Authenticator:
         self.parsing = asyncio.Lock()
 
     async def identify(self, request: Request) -> Caller:
-        """Raises ApiError: 401 without a key that opens, 429 after too many requests of one key, 503 when it is not
-        known any more whether the key still opens."""
+        """The caller of a request by its API key, with the request counted.
+
+        Raises ApiError: 401 without a key that opens, 429 after too many requests of one key, 503 when it is not known
+        any more whether the key still opens.
+        """
         if self._keys is None:
             return Caller()
         scheme, _, shown = request.headers.get("authorization", "").partition(" ")

@@ -50,7 +50,8 @@ class CalibratorCard(BaseModel):
 
 
 def cards(store: CalibratorStore, now: float) -> list[CalibratorCard]:
-    """In the order in which they are tried. `now` is in seconds since the epoch."""
+    """The calibrators of a server as `GET /v1/models` shows them, in the order in which they are tried. `now` is in
+    seconds since 1970."""
     return [_card(one, store.fingerprint, now) for one in store.loaded]
 
 

@@ -61,12 +61,12 @@ class Context:
         return self.auth.settings_for(_caller(request))
 
     def most_samples(self, request: Request) -> int:
-        """Of one request of this caller, all choices together."""
+        """The most samples that one request of this caller may draw, all choices together."""
         return self.settings_for(request).max_samples
 
     @asynccontextmanager
     async def admitted(self, request: Request, active: ActiveRequest, choices: int = 1) -> AsyncGenerator[None, None]:
-        """Inside, the request may be answered, `choices` times.
+        """Wait for admission and hold the request's tokens; inside the block it may be answered, `choices` times.
 
         Raises ApiError when the server is full, or when the caller has nothing left.
         """

@@ -44,8 +44,11 @@ class EngineHealth:
             raise
 
     async def raise_unless_ready(self) -> None:
-        """What the last look found. Where a watch runs, as in every served app, whoever asks makes no look of its own:
-        looks cost the engine's hosts something, and anybody may ask. Raises EngineError."""
+        """Return when the engine could take work at the last check. Raises EngineError otherwise.
+
+        Where a watch runs, as in every served app, this makes no check of its own: checks cost the engine's hosts
+        something, and anybody may ask.
+        """
         if not self._watched:
             await self.check()
         elif self.cause_of_death is not None:
@@ -54,7 +57,7 @@ class EngineHealth:
             raise EngineOverloaded("the engine took no work at the last look", retry_after=1.0)
 
     async def watch(self, every: float) -> None:
-        """Check until the engine is dead, `every` so many seconds."""
+        """Check the engine every so many seconds until it is dead."""
         self._watched = True
         while self.cause_of_death is None:
             try:

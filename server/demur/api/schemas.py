@@ -35,7 +35,8 @@ class AnswerRequest(RequestParams):
     stream: bool = Field(default=False, description="Server-sent events instead of one JSON object.")
 
     def to_request(self) -> UnresolvedRequest:
-        """Raises InvalidRequest unless exactly one of question and messages is there."""
+        """The request as the answering service takes it. Raises InvalidRequest unless exactly one of question and
+        messages is there, and where the messages do not end with a question."""
         if self.question is not None and self.messages is not None:
             raise InvalidRequest("give either question or messages, not both", "messages")
         if self.messages is not None:

@@ -46,7 +46,7 @@ def read_keys(text: str | bytes, source: str) -> Keys:
 
 
 class KeyFile:
-    """Raises KeysError for whatever does not work."""
+    """A file of API keys. Methods raise KeysError for a file that cannot be read, written or is no file of keys."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

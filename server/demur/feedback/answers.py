@@ -54,7 +54,7 @@ def remove(db: Connection, answer_id: str) -> None:
 
 
 def forget(db: Connection, keep_days: float, now: float) -> int:
-    """Delete what is older than that; how many answers went."""
+    """Delete the answers that were given more than `keep_days` days before `now`, in seconds since 1970; how many."""
     old = answers.c.created < now - keep_days * DAY
     gone = select(answers.c.id).where(old)
     db.execute(delete(tested).where(tested.c.answer_id.in_(gone)))

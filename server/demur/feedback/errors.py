@@ -2,7 +2,15 @@
 
 
 class FeedbackError(Exception):
-    """`param` names the field at fault, None where it is none."""
+    """Something that cannot be done with kept answers. `param` names the request field at fault, if one is.
+
+    FeedbackError
+    ├── UnknownAnswer   no such answer is kept, or it is not the caller's
+    ├── LeaseLost       somebody else grades the item now, or it was graded
+    ├── BadGrade        a verdict about something that the answer does not have
+    ├── JudgedAudits    a judge graded audits, so that what people graded is no plain sample
+    └── StoreUnusable   the database cannot be opened
+    """
 
     def __init__(self, message: str, param: str | None = None) -> None:
         super().__init__(message)

@@ -29,7 +29,8 @@ def claim(
 
 
 def progress(db: Connection, queue: QueueName, since: float = 0.0) -> dict[str, int]:
-    """How many items of a queue are open, graded and skipped for good."""
+    """How many items of a queue are open, graded and skipped for good, of answers given at `since` or later, in seconds
+    since 1970."""
     counted = (
         select(answers.c.state, func.count())
         .where(answers.c.queue == queue, answers.c.created >= since)

@@ -17,8 +17,8 @@ from demur.feedback.tables import answers, epochs, refits
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefitRow:
-    """One graded answer or claim. `weight` is 1 / the chance that the answer had of being drawn, over that of an audit
-    for audits. `judged`: a model gave the verdict."""
+    """One graded answer or claim. `weight` is 1 for an audit, and for an answer to learn from 1 / the chance that it
+    had of being drawn. `judged`: a model gave the verdict."""
 
     problem: str
     answer_id: str
@@ -63,9 +63,11 @@ def take(
     *,
     judge: bool = True,
 ) -> Refit:
-    """The graded rows of a model since then, of answers that were decided on at this level; that somebody looked at
-    them is kept. Without `judge`, none that a judge graded: raises JudgedAudits where audits are among them, and then
-    nobody has looked."""
+    """The graded rows of a model for a calibrator, of answers that were decided on at this level, and the look counted.
+
+    `since` and `now` are in seconds since 1970. Without `judge`, no row that a judge graded is among them: raises
+    JudgedAudits where audits would be, and then no look is counted.
+    """
     graded = _graded(db, fingerprint, since, level)
     ways = Counter(_way(row) for row in graded)
     most = ways.most_common(1)[0][0] if ways else "{}"

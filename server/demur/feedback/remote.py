@@ -23,7 +23,8 @@ def is_server(place: str) -> bool:
 
 
 def ask_server(address: str, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """What a server replies, with the key in DEMUR_API_KEY. Raises CalibrationError."""
+    """The JSON that a server replies, asked with the key in DEMUR_API_KEY. Raises CalibrationError where there is none,
+    or an error."""
     key = os.environ.get("DEMUR_API_KEY", "")
     headers = {"authorization": f"Bearer {key}"} if key else {}
     url = address.rstrip("/").removesuffix("/v1") + path

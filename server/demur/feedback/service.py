@@ -87,7 +87,7 @@ class Feedback:
         self._writer.put(row)
 
     def drifted(self, calibrator: str) -> bool:
-        """Whether an alarm rings for it."""
+        """Whether the drift alarm of a calibrator, named by its id, has rung."""
         return any(test.name == calibrator and test.alarm_at is not None for test in self.drift)
 
     def flush(self) -> bool:
@@ -128,7 +128,7 @@ class Feedback:
     async def refit(
         self, since: float, by: str, level: Granularity = "response", *, judge: bool = True
     ) -> refits.Refit:
-        """The graded rows for a new calibrator; that somebody looked is kept."""
+        """The graded rows for a new calibrator, and the look counted; see `refits.take`. Raises JudgedAudits."""
         model = self._model, self._fingerprint
         asked = *model, since, by, self._clock(), level
         return await self._changing(lambda db: refits.take(db, self.options, *asked, judge=judge))

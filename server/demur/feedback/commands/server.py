@@ -10,34 +10,34 @@ from demur_client.untrusted import clean
 
 
 class Refused(Exception):
-    """What went wrong, in words that a terminal may show."""
+    """The server cannot be reached, or did not take a verdict; the message may be shown on a terminal."""
 
 
 class GradingServer:
-    """A server whose queue is worked through. Raises Refused."""
+    """A server whose queue is worked through, over HTTP. Methods raise Refused."""
 
     def __init__(self, base_url: str | None, api_key: str | None) -> None:
         found = request.connection(base_url, api_key)
         self._http = httpx.Client(base_url=found.base_url, headers=found.headers, timeout=request.DEFAULT_TIMEOUT)
 
     def take(self, queue: str) -> tuple[dict[str, Any] | None, dict[str, Any]]:
-        """The next item, None where there is none, and how far it went."""
+        """The next item of a queue, None where there is none, and how many items are open, graded and skipped."""
         found = self._call("GET", "v1/feedback/queue", params={"queue": queue})
         return next(iter(found["items"]), None), found["progress"]
 
     def take_many(self, queue: str, limit: int) -> list[dict[str, Any]]:
-        """The next items, none where there is none."""
+        """Up to `limit` of the next items of a queue; empty where there is none."""
         return self._call("GET", "v1/feedback/queue", params={"queue": queue, "limit": limit})["items"]
 
     def send_many(self, said: list[dict[str, Any]]) -> None:
-        """Verdicts with all their fields. Raises Refused for the first that is not taken."""
+        """Send verdicts with all their fields. Raises Refused for the first that is not taken."""
         replies = self._call("POST", "v1/feedback/batch", json={"items": said})["items"]
         refused = next((one["message"] for one in replies if "verdict" not in one), None)
         if refused is not None:
             raise Refused(clean(str(refused)))
 
     def send(self, item: dict[str, Any], said: dict[str, Any]) -> None:
-        """A verdict on an item that was taken."""
+        """Send a verdict on an item that was taken."""
         about = {"answer_id": item["answer_id"], "lease": item["lease"]}
         self._call("POST", "v1/feedback", json=about | said)
 
