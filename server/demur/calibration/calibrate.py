@@ -173,7 +173,8 @@ def _certified(seen: Graded, judged: Judged, level: str, options: Options) -> di
 
 
 def certifier(seen: Graded, confidence: Floats, level: str, delta: float, seed: int) -> Callable[[float], Certificate]:
-    """Certifies error rates on independent rows: one answer a problem, or one claim a problem and threshold."""
+    """A function that certifies one error rate in (0, 1) on independent rows: one answer a problem, or, at level
+    "claims", one claim a problem and threshold. `delta` is the chance that a certificate is false."""
     wrong = ~seen.correct
     if level == "claims":
         return lambda rate: certify_claims(confidence, wrong, seen.problem, rate, delta, seed=seed)

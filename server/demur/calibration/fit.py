@@ -43,7 +43,7 @@ class Graded:
     weight: Floats | None = None
 
     def at(self, rows: Bools | Ints) -> "Graded":
-        """Some of the rows."""
+        """Some of the rows, by a mask or positions."""
         weight = None if self.weight is None else self.weight[rows]
         return Graded(self.signals[rows], self.correct[rows], self.problem[rows], weight)
 
@@ -62,7 +62,8 @@ class Fitted:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """One way to fit a map: the columns of the signals it uses, its l2, and whether an isotonic curve lies over it."""
+    """One way to fit a map: the columns of the signals it uses, the inverse strength of its l2 penalty (scikit-learn's
+    C), and whether an isotonic curve lies over it."""
 
     columns: tuple[int, ...]
     penalty: float
@@ -97,7 +98,11 @@ def fit(rows: Graded, seed: int = 0) -> Fitted:
 
 
 def logistic(rows: Graded, columns: tuple[int, ...], penalty: float) -> Logistic:
-    """A logistic map of some signals. A signal whose weight comes out negative is dropped, the lowest first."""
+    """Logistic regression with an l2 penalty on the log odds of some signals; `penalty` is scikit-learn's C, above 0.
+
+    A signal whose weight comes out negative is dropped, the lowest first; without any left the map is the share of
+    right rows.
+    """
     width = rows.signals.shape[1]
     weights, missing, intercept = np.zeros(width), np.zeros(width), 0.0
     while columns:
@@ -111,7 +116,7 @@ def logistic(rows: Graded, columns: tuple[int, ...], penalty: float) -> Logistic
 
 
 def isotonic(rows: Graded, score: Logistic) -> Isotonic:
-    """An isotonic curve over the confidences of a logistic map."""
+    """Isotonic regression of the verdicts on the confidences of a logistic map."""
     confidence = score(rows.signals)
     read = ~np.isnan(confidence)
     weight = None if rows.weight is None else rows.weight[read]

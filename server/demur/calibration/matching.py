@@ -44,7 +44,7 @@ class ServedCalibrator:
 
     @cached_property
     def conditions(self) -> Conditions:
-        """Those of the graded answers."""
+        """The conditions that the graded answers were drawn under, by name."""
         own = {name: getattr(self.calibrator, name) for name in OWN}
         return own | dict(self.calibrator.sampling)
 
@@ -55,7 +55,7 @@ class ServedCalibrator:
 
     @cached_property
     def fingerprint(self) -> str | None:
-        """Of the model whose answers were graded; None where the rows did not say."""
+        """The fingerprint of the model whose answers were graded; None where the rows did not say."""
         return None if self.calibrator.model is None else self.calibrator.model.fingerprint
 
     @cached_property
@@ -63,7 +63,10 @@ class ServedCalibrator:
         return self.calibrator.built()
 
     def confidence(self, signals: Mapping[str, ParsedConfidence]) -> ParsedConfidence:
-        """P(correct) of one answer or claim; what its first signal lacks where every signal that counts is missing."""
+        """P(correct) of one answer or claim from its signals by name.
+
+        Where every signal that counts is missing there is none: "invalid" if one of the signals is, else "missing".
+        """
         names = self.calibrator.signals
         read = [signals.get(name, ParsedConfidence("missing")) for name in names]
         values = [np.nan if one.value is None else one.value for one in read]
@@ -73,7 +76,7 @@ class ServedCalibrator:
         return ParsedConfidence("value", p)
 
     def of_claim(self, stated: float | None) -> float | None:
-        """P(correct) of one claim, from what is stated of it."""
+        """P(correct) of one claim, from the confidence that the model stated for it; None where there is none."""
         return self.confidence({"verbalized": ParsedConfidence("missing" if stated is None else "value", stated)}).value
 
     def other_model(self, fingerprint: str) -> str | None:

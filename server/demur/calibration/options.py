@@ -67,7 +67,7 @@ class FeedbackOptions:
 
     @property
     def since_seconds(self) -> float:
-        """Of the Unix clock; 0 takes every answer."""
+        """The time from which on answers are taken, in seconds since 1970; 0 takes every answer."""
         return 0.0 if self.since is None else self.since.replace(tzinfo=UTC).timestamp()
 
 
@@ -123,7 +123,11 @@ class FitOptions:
         return self.certify == "split" and self.raw is None
 
     def resolved(self) -> "Options":
-        """The same with error rates as numbers and the parent as its id. Raises CalibrationError."""
+        """The same with error rates as numbers and the parent as its id.
+
+        Raises CalibrationError for an error rate outside (0, 1), a delta outside (0, 0.5] or a parent that cannot be
+        read.
+        """
         from demur.calibration.calibrate import Options
         from demur.calibration.calibrator_file import read
 
@@ -142,7 +146,7 @@ class FitOptions:
 
 
 def levels_of(text: str) -> tuple[float, ...]:
-    """Error rates from a list with commas, ascending. Raises CalibrationError."""
+    """Error rates from a list with commas, ascending, each once. Raises CalibrationError unless each lies in (0, 1)."""
     return tuple(sorted({_level_of(part.strip()) for part in text.split(",")}))
 
 

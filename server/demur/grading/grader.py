@@ -35,8 +35,11 @@ logger = logging.getLogger(__name__)
 class Grader:
     """Grades from any thread: `same`, `correct`, `key`, `group`. Started and closed explicitly, or by `with`.
 
-    `workers` processes grade at once. From asyncio, `await grader.run(grader.correct, answer, truth)` does the same
-    without blocking the loop. Starting takes a few seconds, most of it sympy's import.
+    `workers` processes, at least one, grade at once. From asyncio, `await grader.run(grader.correct, answer, truth)`
+    does the same without blocking the loop. Starting takes a few seconds, most of it sympy's import.
+
+    Comparing raises GraderError where a formula, a unit or a month has to be looked at and the workers were not
+    started, were closed, or died twice over it.
     """
 
     def __init__(self, workers: int = 1) -> None:
@@ -86,27 +89,31 @@ class Grader:
         return [process.pid for process in idle]
 
     def session(self) -> "Session":
-        """For one answer or one comparison: what it may cost is bounded."""
+        """The algebra for one answer or one comparison, whose processor time in all is bounded."""
         return Session(self)
 
     def same(self, a: str, b: str) -> bool:
-        """`demur.core.equivalence.same_answer`."""
+        """Whether two answers mean the same: `demur.core.equivalence.same_answer` with formulas compared by value."""
         return equivalence.same_answer(a, b, self.session())
 
     def correct(self, answer: str | None, ground_truth: Any) -> bool:
-        """`demur.core.equivalence.is_correct`."""
+        """Whether an answer means the same as an accepted one: `demur.core.equivalence.is_correct`, by value."""
         return equivalence.is_correct(answer, ground_truth, self.session())
 
     def key(self, answer: str) -> str | None:
-        """`demur.core.equivalence.answer_key`."""
+        """The canonical key of an answer: `demur.core.equivalence.answer_key`, by value."""
         return equivalence.answer_key(answer, self.session())
 
     def group(self, answers: Sequence[str | None]) -> list[int | None]:
-        """`demur.core.equivalence.group_answers`: costs at most a second of a worker's time for each answer."""
+        """A group number for each answer: `demur.core.equivalence.group_answers`, by value.
+
+        It costs at most a second of a worker's processor time for each answer.
+        """
         return equivalence.group_by(answers, self.key)
 
     async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Call any of the above from asyncio. At most `workers` calls run at once."""
+        """Call any of the above from asyncio. At most `workers` calls run at once. Raises GraderError before `start`,
+        and what the function raises."""
         if self._threads is None:
             raise GraderError("the grader is not running; call start() first")
         return await asyncio.get_running_loop().run_in_executor(self._threads, lambda: function(*args, **kwargs))
