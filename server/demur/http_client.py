@@ -23,7 +23,10 @@ def careful_client(
     limits: httpx.Limits,
     verify: ssl.SSLContext | bool = True,
 ) -> httpx.AsyncClient:
-    """A connection pool; the caller closes it. Heads of replies end at httpcore's limit of 100 KiB."""
+    """An HTTP client with a connection pool, without redirects, cookies and compression; the caller closes it.
+
+    Heads of replies end at httpcore's limit of 100 KiB.
+    """
     return httpx.AsyncClient(
         base_url=base_url,
         headers={"accept-encoding": "identity", **headers},
@@ -54,7 +57,7 @@ async def read_body(response: httpx.Response, most: int) -> bytes:
 
 
 def retry_after_seconds(value: str) -> float | None:
-    """The header where it holds a number of seconds that can be waited for; dates are left to the caller."""
+    """Seconds of a Retry-After header; None unless it holds a finite number from 0. Dates are left to the caller."""
     try:
         seconds = float(value)
     except ValueError:

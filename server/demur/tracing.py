@@ -38,7 +38,7 @@ class Span:
 
     @property
     def trace_id(self) -> str | None:
-        """As it is written in the log."""
+        """The trace's id as it is written in the log; None where nothing is traced."""
         found = self._span.get_span_context()
         return trace.format_trace_id(found.trace_id) if found.is_valid else None
 

@@ -70,7 +70,7 @@ class ConfidenceScale:
 
     @classmethod
     def of(cls, text: str | None) -> Self:
-        """The scale of the option: "percent", or its top. Raises EvaluationError."""
+        """The scale of the option: "percent", or its top, at least 1. Raises EvaluationError for anything else."""
         if text is None:
             return cls()
         if text.strip().lower() in ("percent", "%"):
@@ -81,7 +81,10 @@ class ConfidenceScale:
         return cls(top, is_stated=True)
 
     def read(self, value: Any, column: str, place: str) -> tuple[float | None, ConfidenceStatus]:
-        """The confidence in [0, 1], if there is one, and the state of it. Raises RowsFileError."""
+        """The confidence in [0, 1], if there is one, and the state of it.
+
+        Raises RowsFileError where the number shows that the scale may be another one than the caller's.
+        """
         if type(value) is float and 0 <= value <= 1 and self.top == 1:
             self._on_it += 1
             return value, "value"

@@ -16,26 +16,32 @@ class EvaluationError(Exception):
 
 
 class RowsFileError(EvaluationError):
-    """Names the file, the line and the field; what stands in the file is made printable."""
+    """A file of rows cannot be read: the message names the file, the line and the field, and is made printable."""
 
     def __init__(self, message: str) -> None:
         super().__init__(printable(message))
 
 
 class DatasetError(EvaluationError):
-    """Names the dataset and the row."""
+    """A dataset cannot be had or has no gold answers: the message names the dataset and the row."""
 
 
 class StoreError(EvaluationError):
-    """Names the file and what to do about it."""
+    """A file of a run cannot be used, as one that is damaged or of another run: the message names it and the remedy."""
 
 
 class EndpointError(EvaluationError):
-    """Names the address and what it answered."""
+    """An endpoint cannot be used: it is down, refuses every request or is not what it was said to be.
+
+    The message names the address and what it answered.
+    """
 
 
 class Refused(EndpointError):
-    """`param` is the request field that the endpoint names as the reason, if it does."""
+    """An endpoint answered with a status that would meet every question.
+
+    `status` is the HTTP status, `param` the request field that the endpoint names as the reason, if it does.
+    """
 
     def __init__(self, what: str, status: int, param: str | None) -> None:
         super().__init__(what)

@@ -67,8 +67,11 @@ async def evaluate(job: Job) -> Done:
 
 
 def drawn_under(graded: list[Graded]) -> dict[str, Any]:
-    """What decided on the answers, and the conditions that they were all drawn under; None where these differ, and so
-    no calibrator can be matched by them, or where the server does not say."""
+    """The confidence source that decided on the answers, and the conditions that all were drawn under.
+
+    Either is None where the answers differ in it, so that no calibrator can be matched by it; the conditions also where
+    the server does not say.
+    """
     told = [one.output.conditions for one in graded]
     same = bool(told) and all(each == told[0] for each in told)
     sources = {one.output.source for one in graded}

@@ -135,12 +135,12 @@ class RunConfig:
 
     @property
     def extra(self) -> dict[str, Any]:
-        """More fields of every request. Raises EvaluationError."""
+        """More fields of every request. Raises EvaluationError where the option holds no JSON object."""
         return json_object(self.extra_body, "--extra-body")
 
     @property
     def judge_extra(self) -> dict[str, Any]:
-        """More fields of every request to the judge. Raises EvaluationError."""
+        """More fields of every request to the judge. Raises EvaluationError where the option holds no JSON object."""
         return json_object(self.judge_extra_body, "--judge-extra-body")
 
     @property

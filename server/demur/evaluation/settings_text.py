@@ -7,7 +7,7 @@ from demur.evaluation.errors import EvaluationError
 
 
 def thresholds(text: str) -> tuple[float, ...]:
-    """The grid of t from "0,0.5,0.9". Raises EvaluationError."""
+    """The grid of risk thresholds t from "0,0.5,0.9". Raises EvaluationError unless all are numbers in [0, 1]."""
     try:
         grid = tuple(sorted({float(part) for part in text.split(",")}))
     except ValueError:
@@ -18,7 +18,8 @@ def thresholds(text: str) -> tuple[float, ...]:
 
 
 def json_object(text: str | None, option: str) -> dict[str, Any]:
-    """A JSON object from the command line. Raises EvaluationError."""
+    """A JSON object from the command line, empty for None. Raises EvaluationError, which names the option, for text
+    that is none."""
     if text is None:
         return {}
     try:

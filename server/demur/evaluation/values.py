@@ -50,7 +50,7 @@ def is_missing(value: Any) -> bool:
 
 
 def verdict(value: Any) -> bool | None:
-    """Whether the answer is right; None where nobody could tell. Raises BadValue."""
+    """Whether the answer is right; None where nobody could tell. Raises BadValue for what is no verdict."""
     if isinstance(value, bool):
         return value
     if is_missing(value):
@@ -66,7 +66,7 @@ def verdict(value: Any) -> bool | None:
 def identity(value: Any) -> Hashable | None:
     """The id of a problem; None where there is none. Whole numbers are the same id however they are written.
 
-    Raises BadValue.
+    Raises BadValue for what is neither text nor a number.
     """
     if value is None or value == "" or value != value:
         return None
@@ -87,7 +87,7 @@ def identity_in_text(value: str) -> Hashable | None:
 
 
 def whole(value: Any) -> int | None:
-    """A count from 0. Raises BadValue."""
+    """A whole number from 0; None where there is none. Raises BadValue for anything else."""
     if is_missing(value):
         return None
     number = number_in(value) if isinstance(value, str) else value
@@ -97,7 +97,7 @@ def whole(value: Any) -> int | None:
 
 
 def probability(value: Any) -> float | None:
-    """A number in [0, 1]. Raises BadValue."""
+    """A number in [0, 1]; None where there is none. Raises BadValue for anything else."""
     if is_missing(value):
         return None
     number = number_in(value) if isinstance(value, str) else value

@@ -62,7 +62,7 @@ MOST_TOKENS = 10**9
 
 
 def tokens_of(usage: Any) -> int:
-    """The tokens that a reply says were written; 0 where it says nothing that can be."""
+    """The completion tokens in a reply's `usage`; 0 where it says nothing, or what cannot be."""
     count = usage.get("completion_tokens") if isinstance(usage, Mapping) else None
     return count if type(count) is int and 0 <= count <= MOST_TOKENS else 0
 
@@ -72,7 +72,7 @@ class Api(Protocol):
 
     @property
     def path(self) -> str:
-        """Under the base URL."""
+        """The path of the API under the base URL."""
         ...
 
     def body(self, ask: EvaluationRequest) -> dict[str, Any]:
@@ -80,7 +80,7 @@ class Api(Protocol):
         ...
 
     def output(self, body: Any) -> Output:
-        """Read a reply. Raises BadReply."""
+        """What a reply says. Raises BadReply for JSON that is no reply of this API."""
         ...
 
     def without(self, param: str | None) -> "Api | None":

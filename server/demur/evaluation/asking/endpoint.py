@@ -55,18 +55,18 @@ class FailureLimit:
     _in_a_row: int = 0
 
     def answered(self) -> None:
-        """It is up."""
+        """A question got an answer: the endpoint is up."""
         self._in_a_row = 0
 
     def spent(self, error: GaveUp) -> bool:
-        """Count a question without an answer; whether it was one too many."""
+        """Count a question without an answer; whether the limit is reached."""
         self._in_a_row += error.again
         return self._in_a_row >= self.limit
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A JSON body that came back. `seconds` is the time of the last try alone."""
+    """A JSON body that came back. `seconds` is the time of the last try alone, `tries` counts all of them."""
 
     body: Any
     seconds: float
@@ -86,7 +86,8 @@ def host_of(base_url: str) -> str:
 
 
 def connect(base_url: str, api_key: str | None, *, timeout: float, connections: int) -> httpx.AsyncClient:
-    """A client for a host. A base URL that ends in /v1 is taken too. Raises EndpointError where it is no address."""
+    """A client for a host. `timeout` is in seconds; a base URL that ends in /v1 is taken too. Raises EndpointError
+    where it is no address."""
     address = host_of(base_url)
     headers = {"authorization": f"Bearer {api_key}"} if api_key else {}
     limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections)

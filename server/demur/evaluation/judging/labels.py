@@ -8,7 +8,8 @@ from demur.evaluation.rows import Row
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Over the rows that both judged: the share they agree on, and Cohen's kappa (None where it is undefined)."""
+    """How far a judge agrees with people over the `rows` that both judged: the share in [0, 1] they agree on
+    (`accuracy`), and Cohen's kappa in [-1, 1]; None with the `reason` where undefined."""
 
     rows: int
     unmatched: int
