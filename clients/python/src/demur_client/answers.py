@@ -33,7 +33,8 @@ class Answer(AnswerValues):
     def at(self, risk_threshold: float) -> Answer:
         """The same answer at another risk threshold in [0, 1], decided here exactly as the server would.
 
-        What an abstention hides stays in `withheld`, so one can move back. `samples` stays as it was sent.
+        What an abstention hides stays in `withheld`, so one can move back. `samples` stays as it was sent; `guarantee`
+        is None at another threshold than its own, since only thresholds that were tested keep an error rate.
         Raises RedecideError when the text was never sent (ask with `include_withheld=True`), and for the
         explicit_risk contract, whose threshold is part of the prompt; ValueError for a threshold outside [0, 1].
         """
@@ -49,7 +50,8 @@ class Answer(AnswerValues):
     ) -> Feedback:
         """Tell the server that gave this answer whether it was right: `Client.feedback` of the client it came by.
 
-        Raises ValueError for an answer that did not come by a `Client`, such as one of `AsyncClient`.
+        Raises ValueError for an answer that did not come by a `Client`, such as one of `AsyncClient`, and what
+        `Client.feedback` raises.
         """
         send = cast("Callable[..., Feedback] | None", getattr(self, "_feedback", None))
         if send is None:

@@ -113,8 +113,9 @@ class AsyncClient:
     def answer_each(
         self, questions: Iterable[Question], *, concurrency: int = 8, **options: Unpack[Options]
     ) -> AsyncGenerator[tuple[int, Answer | Failure], None]:
-        """The same as they finish: pairs of the question's index and its answer. Questions are read as needed.
+        """Ask many questions, `concurrency` at a time: pairs of a question's index and its answer as they finish.
 
+        Questions are read as needed; see `Client.answer_each`.
         Closing the generator (`contextlib.aclosing`) or cancelling its task cancels the requests under way.
         """
         request.check(options)
@@ -165,7 +166,7 @@ class AsyncAnswerStream(AsyncIterator[Event]):
         return await anext(self._events)
 
     async def result(self) -> Answer:
-        """Read to the end and return the answer."""
+        """Read to the end and return the answer. Raises StreamError where the stream ends without one."""
         async for _ in self:
             pass
         return structured.parsed(self.transcript.result(), self._schema)

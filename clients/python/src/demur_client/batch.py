@@ -37,7 +37,8 @@ Result = Union[Answer, Failure]  # noqa: UP007
 def in_threads(
     ask: Callable[[Question], Answer], questions: Iterable[Question], concurrency: int
 ) -> Generator[tuple[int, Result], None, None]:
-    """Pairs of index and result as they finish, from a pool of `concurrency` threads."""
+    """Pairs of index and result as they finish, from a pool of `concurrency` threads. Raises ValueError for a
+    concurrency below 1."""
 
     def attempt(question: Question) -> Result:
         try:
@@ -62,7 +63,8 @@ def in_threads(
 async def in_tasks(
     ask: Callable[[Question], Awaitable[Answer]], questions: Iterable[Question], concurrency: int
 ) -> AsyncGenerator[tuple[int, Result], None]:
-    """Pairs of index and result as they finish, from `concurrency` tasks."""
+    """Pairs of index and result as they finish, from `concurrency` tasks. Raises ValueError for a concurrency below
+    1."""
 
     async def attempt(question: Question) -> Result:
         try:

@@ -80,7 +80,9 @@ class Client:
         """Ask and wait for the answer; an abstention is an answer whose `decision` is "abstain".
 
         `question` is a text or a list of messages. The options are those of `demur_client.Options`, first of all
-        `risk_threshold`. Raises a DemurError for everything that went wrong.
+        `risk_threshold`. Raises a DemurError for everything that went wrong on the way or at the server; TypeError for
+        an option that does not exist or a schema that is none, and ValueError for nan or infinity, before anything is
+        sent.
         """
         reply = self._send(request.build(question, options))
         return answers.bound(decoding.from_response(reply, options.get("schema")), self.feedback)
@@ -98,7 +100,8 @@ class Client:
 
         `answer` is one or its id. With `gold`, a known answer, the server compares; else `correct` says it, and None
         takes the verdict back. `claim` or `sample`, counted from 0, is what is meant instead of the whole.
-        Raises a DemurError: where the server keeps no answers, it is NotFoundError.
+        Raises a DemurError: where the server keeps no answers, it is NotFoundError. Raises ValueError where both
+        `correct` and `gold` are given.
         """
         asked = feedback.build(answer, correct, gold, claim, sample)
         return feedback.from_response(self._send(asked))
@@ -122,7 +125,8 @@ class Client:
         """Ask many questions, `concurrency` at a time; answers come in the order of the questions.
 
         What failed is a `Failure` in its place, false in a condition, so one failure costs no other answer.
-        `progress` is True for a bar, or a function that is called with (done, total).
+        `progress` is True for a bar, or a function that is called with (done, total). Raises ValueError for a
+        concurrency below 1, and TypeError or ValueError for options as `answer` does.
         """
         asked = list(questions)
         found: dict[int, Answer | Failure] = {}
@@ -135,8 +139,10 @@ class Client:
     def answer_each(
         self, questions: Iterable[Question], *, concurrency: int = 8, **options: Unpack[Options]
     ) -> Generator[tuple[int, Answer | Failure], None, None]:
-        """The same as they finish: pairs of the question's index and its answer. Questions are read as needed.
+        """Ask many questions, `concurrency` at a time: pairs of a question's index and its answer as they finish.
 
+        Questions are read as needed. Raises TypeError or ValueError for options as `answer` does, and ValueError for a
+        concurrency below 1 once it is iterated.
         Closing the generator early starts nothing more and waits for the requests under way.
         """
         request.check(options)
@@ -192,7 +198,7 @@ class AnswerStream(Iterator[Event]):
         return next(self._events)
 
     def result(self) -> Answer:
-        """Read to the end and return the answer."""
+        """Read to the end and return the answer. Raises StreamError where the stream ends without one."""
         for _ in self:
             pass
         return answers.bound(structured.parsed(self.transcript.result(), self._schema), self._feedback)

@@ -30,14 +30,15 @@ class Fields:
         self._path = path
 
     def get(self, name: str, kind: type[T]) -> T:
-        """The field, which has to be there."""
+        """The field of this type. Raises ReplyError where it is absent or null, and as `maybe` does."""
         value = self.maybe(name, kind)
         if value is None:
             raise ReplyError(f"the server's reply lacks {self._at(name)}")
         return value
 
     def maybe(self, name: str, kind: type[T]) -> T | None:
-        """The field, None where it is absent or null. Numbers have to be finite; true is no number."""
+        """The field, None where it is absent or null. Raises ReplyError for another type: numbers have to be finite,
+        and true is no number."""
         value = self._values.get(name)
         if value is None:
             return None
@@ -58,7 +59,7 @@ class Fields:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the object holds."""
+        """The names of the object's fields."""
         return tuple(self._values)
 
     def each(self, name: str) -> list[Fields]:

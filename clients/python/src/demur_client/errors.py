@@ -27,7 +27,8 @@ import json
 class DemurError(Exception):
     """Every failure of this package. Fields that are not known are None.
 
-    `type`, `code`, `param` and `request_id` are the server's words; `body` is the reply as it came.
+    `type`, `code`, `param` and `request_id` are the server's words; `status` is the HTTP status, `body` the reply as it
+    came. `retry_after` is in seconds, where the server said after how long to try again.
     """
 
     may_retry = False

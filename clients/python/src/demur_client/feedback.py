@@ -39,7 +39,7 @@ class Feedback:
 def build(
     answer: Answer | str, correct: bool | None, gold: str | None, claim: int | None, sample: int | None
 ) -> Request:
-    """The request. Raises ValueError for both a verdict and a known answer."""
+    """The request that sends a verdict. Raises ValueError where both a verdict and a known answer are given."""
     if correct is not None and gold is not None:
         raise ValueError("give correct or gold, not both: with gold the server decides")
     body: dict[str, Any] = {"answer_id": answer if isinstance(answer, str) else answer.id}
@@ -49,7 +49,7 @@ def build(
 
 
 def from_response(response: httpx.Response) -> Feedback:
-    """What a success that has been read says. Raises ReplyError."""
+    """The kept verdict in a success that has been read. Raises ReplyError where the reply holds none."""
     try:
         fields = Fields(json.loads(response.content))
         return Feedback(

@@ -24,10 +24,11 @@ def fields(completion: Any, choice: int = 0) -> tuple[Field, ...]:
 
 
 def confidences(completion: Any, choice: int = 0) -> dict[str, float | None]:
-    """JSON Pointer into the answer -> its confidence in [0, 1]."""
+    """The confidence in [0, 1] of each value by its JSON Pointer, None where none could be read. Raises ReplyError as
+    `fields` does."""
     return {each.path: each.confidence for each in fields(completion, choice)}
 
 
 def doubtful(completion: Any, choice: int = 0) -> list[str]:
-    """JSON Pointers of the values below the risk threshold."""
+    """JSON Pointers of the values below the risk threshold. Raises ReplyError as `fields` does."""
     return [each.path for each in fields(completion, choice) if each.highlighted]

@@ -18,7 +18,8 @@ PATH = "v1/models"
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """One served model. `details` is all that the server tells of it beside its name."""
+    """One served model. `risk_threshold`, in [0, 1], is that of a request that names none; `details` is all that the
+    server tells of the model beside its name."""
 
     id: str
     calibrated: bool
@@ -28,32 +29,32 @@ class Model:
 
 
 class Models:
-    """Asks for models; as in OpenAI's client."""
+    """Asks for the models that a server has, as in OpenAI's client. Methods raise a DemurError."""
 
     def __init__(self, send: Callable[[Request], httpx.Response]) -> None:
         self._send = send
 
     def list(self) -> tuple[Model, ...]:
-        """All of them."""
+        """All models that the server has."""
         return _listed(self._send(Request(path=PATH)))
 
     def retrieve(self, model: str) -> Model:
-        """One by its name. Raises NotFoundError."""
+        """One model by its name. Raises NotFoundError where the server has none of that name."""
         return _model(decoding.fields_of(self._send(_one(model))))
 
 
 class AsyncModels:
-    """The same from asyncio code."""
+    """Asks for the models that a server has, from asyncio code. Methods raise a DemurError."""
 
     def __init__(self, send: Callable[[Request], Awaitable[httpx.Response]]) -> None:
         self._send = send
 
     async def list(self) -> tuple[Model, ...]:
-        """All of them."""
+        """All models that the server has."""
         return _listed(await self._send(Request(path=PATH)))
 
     async def retrieve(self, model: str) -> Model:
-        """One by its name. Raises NotFoundError."""
+        """One model by its name. Raises NotFoundError where the server has none of that name."""
         return _model(decoding.fields_of(await self._send(_one(model))))
 
 

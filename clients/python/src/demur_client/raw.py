@@ -41,12 +41,12 @@ class RawReply:
         return self.headers.get("demur-notice")
 
     def parse(self) -> Answer:
-        """The answer. Raises ReplyError."""
+        """The answer in the reply. Raises ReplyError where there is none that can be read."""
         return decoding.from_response(self.http_response, self.schema)
 
 
 class RawAnswers:
-    """`answer` as the client has it, but for what comes back."""
+    """`answer` as the client has it, but what comes back is the HTTP reply with the answer in it."""
 
     def __init__(self, send: Callable[[Request], httpx.Response]) -> None:
         self._send = send

@@ -31,12 +31,13 @@ class Options(TypedDict, total=False):
     """What may be said beside the question. What is left out follows the model and the operator.
 
     `risk_threshold` is in [0, 1]: the answer is withheld when the model is less sure than that. `max_error`, in its
-    place, is the share of given answers that may be wrong: the server chooses the threshold that keeps it, if its
-    calibrator has one (see `Answer.guarantee`). `contract` chooses
-    how the model states its confidence, `granularity` whether the whole answer or each claim is decided on.
-    `samples` answers are drawn and one is chosen by `selection`; `stopping` ends the sampling early with an error of
-    at most `error_budget`. `timeout` is the server's limit for the request in seconds. `include_withheld` asks for
-    the text of an abstention, which the operator may forbid; `include_signals` names the signals to be shown.
+    place, is the share in [0, 1] of given answers that may be wrong: the server chooses the threshold that keeps it, if
+    its calibrator has one (see `Answer.guarantee`). `contract` chooses how the model states its confidence,
+    `granularity` whether the whole answer or each claim is decided on. `samples` answers are drawn and one is chosen by
+    `selection`; `stopping` ends the sampling early, with another winner at a probability of at most `error_budget`.
+    `max_tokens` is the longest output of one sample. `timeout` is the server's limit for the request in seconds.
+    `include_withheld` asks for the text of an abstention, which the operator may forbid; `include_signals` names the
+    signals to be shown.
 
     `schema` is a pydantic model class or a JSON Schema: the answer is JSON that fits it, with a confidence for every
     value. `on_doubt` says what becomes of doubtful ones, `explain_fields` asks for a reason beside each.
@@ -112,7 +113,7 @@ def build(question: Question, options: Options, *, stream: bool = False) -> Requ
 
 
 def check(options: Options) -> None:
-    """Raise for what no request can carry, as `build` does."""
+    """Raise TypeError or ValueError for options that no request can carry, as `build` does."""
     for name, value in options.items():
         if name not in Options.__annotations__:
             close = difflib.get_close_matches(name, Options.__annotations__, 1)

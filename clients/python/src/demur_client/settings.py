@@ -14,7 +14,8 @@ from .retrying import RetryPolicy
 
 @dataclass(frozen=True, slots=True)
 class ClientSettings:
-    """`base_url` ends in a slash. `timeout` is None where the caller's own httpx client has one."""
+    """Address, headers, timeout and retries of a client. `base_url` ends in a slash; `timeout` is in seconds, None
+    where the caller's own httpx client has one."""
 
     base_url: str
     headers: httpx.Headers
@@ -49,7 +50,8 @@ def settings(
     max_retries: int | None,
     default_headers: Mapping[str, str] | None,
 ) -> ClientSettings:
-    """What a client was made with; see `Client`. Raises ValueError."""
+    """The settings of a client from what it was made with; see `Client`. Raises ValueError as `request.connection`
+    does."""
     found = request.connection(base_url, api_key)
     made = ClientSettings(found.base_url, httpx.Headers(found.headers), None, retry)
     return made.changed(timeout=timeout, max_retries=max_retries, default_headers=default_headers)

@@ -16,8 +16,9 @@ class ServerSentEvent:
 
 
 class Decoder:
-    """Feed it what arrives. An event is given out at the empty line that ends it, so half an event never is.
+    """Decodes server-sent events (the HTML standard's text/event-stream) from bytes as they arrive.
 
+    An event is given out at the empty line that ends it, so half an event never is.
     Lines end with CR LF, LF or CR, also where a piece ends between CR and LF. Work is linear in what is fed.
     """
 
@@ -29,7 +30,7 @@ class Decoder:
         self._data: list[str] = []
 
     def feed(self, data: bytes) -> Iterator[ServerSentEvent]:
-        """The events that are complete now."""
+        """Take the next piece of a stream; the events that are complete with it."""
         for line in self._lines(self._text.decode(data)):
             event = self._line(line)
             if event is not None:

@@ -32,7 +32,7 @@ def parsed(answer: Answer, schema: Any) -> Answer:
 
 
 def loaded(answer: str | None) -> Any:
-    """The JSON of an answer. Raises ReplyError."""
+    """The JSON value of an answer, None for None. Raises ReplyError for text that is no JSON."""
     try:
         return None if answer is None else json.loads(answer)
     except (ValueError, RecursionError) as error:
