@@ -31,7 +31,7 @@ class Span:
 
     @property
     def headers(self) -> dict[str, str]:
-        """What tells the next one down the line which trace it belongs to; empty where there is none."""
+        """The W3C trace context as HTTP headers, for whoever the work is passed on to; empty where there is none."""
         carrier: dict[str, str] = {}
         _W3C.inject(carrier, trace.set_span_in_context(self._span))
         return carrier
@@ -47,11 +47,11 @@ class Span:
         self._span.update_name(name)
 
     def note(self, **facts: Fact | None) -> None:
-        """Keep facts as `demur.NAME`; those that are None are left out."""
+        """Record facts as attributes `demur.NAME` of the span; those that are None are left out."""
         self._keep({f"demur.{name}": fact for name, fact in facts.items()})
 
     def reply(self, method: str, route: str, status: int) -> None:
-        """What became of a request, by the names that OpenTelemetry has for it."""
+        """Record what became of a request, under the names of OpenTelemetry's semantic conventions for HTTP."""
         self._keep({"http.request.method": method, "http.route": route, "http.response.status_code": status})
         if status >= 500:
             self.fail(str(status))
@@ -61,7 +61,7 @@ class Span:
         self._span.add_event(what)
 
     def fail(self, why: str) -> None:
-        """`why` is a kind of error; its words may quote a prompt."""
+        """Mark the span as failed. `why` is a kind of error, never its message, which may quote a prompt."""
         self._span.set_status(Status(StatusCode.ERROR, why))
 
     def end(self) -> None:

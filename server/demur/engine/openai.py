@@ -97,7 +97,7 @@ class OpenAIEngine:
         return [UpstreamState(host.upstream.name, host.in_flight, host.is_unhealthy) for host in self._hosts]
 
     async def prepare(self, messages: Sequence[Message], template: TemplateArguments | None = None) -> Prompt:
-        """The upstream applies the template, so nothing is counted here."""
+        """The messages as a prompt: the upstream applies the chat template, so no token is counted here."""
         return Prompt(tuple(messages), template=template)
 
     def stream(

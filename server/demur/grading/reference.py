@@ -32,8 +32,10 @@ def warm_up() -> None:
 
 def unit(name: str) -> list[str] | None:
     """Factor, offset and dimension of a unit as "km/hour" or "cm^2": a value in it, times the factor and plus the
-    offset, is in base units. The numbers are exact fractions. None for what is not converted; raises for what is no
-    unit."""
+    offset, is in base units. The numbers are exact fractions.
+
+    None for what is not converted, and without pint; raises what pint raises for text that is no unit.
+    """
     if "pint" in MISSING or len(name) > MAX_CHARS or _NOT_ASKED.fullmatch(name):
         return None
     registry = _registry()

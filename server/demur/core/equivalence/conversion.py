@@ -52,7 +52,7 @@ def same_quantity(one: Quantity, other: Quantity, units: Units | None) -> bool:
 
 
 def same_compound(one: Quantity | Compound, other: Quantity | Compound, units: Units | None) -> bool:
-    """The same where either is given in several units, as 2 h 30 min is."""
+    """Whether two quantities are the same amount, where either is given in several units, as 2 h 30 min is."""
     return _same_amount(_in_base(_parts(one), units), _in_base(_parts(other), units))
 
 

@@ -58,13 +58,14 @@ def reliability(exact: Tally, drawn: Resamples) -> Reliability:
 
 
 def threshold_curves(exact: Tally, drawn: Resamples) -> ThresholdCurves:
-    """Outcomes and calibration of the decisions for t from 0 to 1."""
+    """Outcomes and calibration of the decisions of stated confidences, at POINTS risk thresholds t from 0 to 1."""
     t = np.linspace(0, 1, POINTS)
     return risk_curves(outcomes(exact, t), outcomes(drawn.observed, t), outcomes(drawn.replicates, t))
 
 
 def risk_curves(exact: Outcomes, observed: Outcomes, replicates: Outcomes) -> ThresholdCurves:
-    """The same from outcomes that are at hand: runs with the threshold in the prompt."""
+    """Outcomes and calibration of the decisions at the thresholds of `exact`: for runs with the threshold in the
+    prompt. The three are as `objectives` takes them."""
     true_positive = _band(exact.t, exact.true_positive, observed.true_positive, replicates.true_positive)
     false_negative = _band(exact.t, exact.false_negative, observed.false_negative, replicates.false_negative)
     return ThresholdCurves(exact, true_positive, false_negative)

@@ -34,5 +34,6 @@ def _cases(character: str) -> str:
 
 
 def any_case(words: Iterable[str]) -> str:
-    """The same in any case, spelled out: the engine passes over a branch whose first character is not there."""
+    """One pattern for all of the words, as `any_of`, in any case. Both cases are spelled out, because the engine then
+    passes over a branch whose first character is not there."""
     return f"(?-i:{any_of(words, fold=True)})"

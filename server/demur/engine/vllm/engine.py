@@ -193,7 +193,8 @@ class VLLMEngine:
             return None
 
     def pieces(self, prompt: Prompt, token_ids: Sequence[int]) -> list[str]:
-        """As vLLM writes the text while it streams. Raises EngineError for a model without a fast tokenizer."""
+        """The text that each token adds, as vLLM writes it while it streams. Raises EngineError for a model without a
+        fast tokenizer."""
         return pieces(self._llm.get_tokenizer(), prompt.token_ids or (), token_ids)
 
     async def check(self) -> None:
