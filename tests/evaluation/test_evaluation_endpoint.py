@@ -69,6 +69,14 @@ def test_what_would_meet_every_question_ends_the_run(status):
         play(httpx.Response(status, json={"detail": "no such model"}))
 
 
+def test_an_error_rate_that_cannot_be_promised_ends_the_run_and_another_conflict_is_tried_again():
+    error = {"message": "no such promise; ask for 0.3 or more", "code": "guarantee_unavailable", "param": "max_error"}
+    with pytest.raises(EndpointError, match="answers 409: no such promise"):
+        play(httpx.Response(409, json={"error": error}))
+    reply, pauses = play(httpx.Response(409, json={"error": {"message": "locked", "code": "conflict"}}), GOOD)
+    assert (reply.tries, len(pauses)) == (2, 1)
+
+
 def test_the_last_trouble_is_told():
     with pytest.raises(GaveUp, match=r"status 503: busy \(after 3 tries\)"):
         play(*[httpx.Response(503, text="busy")] * 3, retries=2)

@@ -22,6 +22,9 @@ TRY_AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 52
 HOPELESS = frozenset({401, 403, 404, 405})
 """Statuses that would meet every question: the key, the address or the API is wrong."""
 
+NO_PROMISE = "guarantee_unavailable"
+"""The code of a demur server's 409: it cannot keep the error rate that is asked for, of no question of the run."""
+
 FIRST_PAUSE, LONGEST_PAUSE, LONGEST_OBEYED = 0.5, 60.0, 600.0
 """Seconds: before the second try, between tries at most, and of a Retry-After at most."""
 
@@ -148,9 +151,10 @@ class Endpoint:
             return _Trouble(f"the connection failed: {one_line(error) or type(error).__name__}")
         except UntrustedReply as error:
             return _Trouble(str(error))
-        if response.status_code in HOPELESS:
+        hopeless = response.status_code in HOPELESS
+        if hopeless or (response.status_code == 409 and _word(response, "code") == NO_PROMISE):
             what = f"{response.url} answers {response.status_code}: {_message(response)}"
-            raise Refused(what, response.status_code, _param(response))
+            raise Refused(what, response.status_code, _word(response, "param"))
         if not response.is_success:
             again = response.status_code in TRY_AGAIN
             return _Trouble(f"status {response.status_code}: {_message(response)}", again, _retry_after(response))
@@ -205,13 +209,13 @@ def _message(response: httpx.Response) -> str:
         return one_line(response.text, 120) or response.reason_phrase
 
 
-def _param(response: httpx.Response) -> str | None:
-    """The request field that a demur server finds fault with."""
+def _word(response: httpx.Response, name: str) -> str | None:
+    """What a demur server says in a field of its error: the request's `param` that it finds fault with, or a `code`."""
     try:
-        param = response.json()["error"]["param"]
+        word = response.json()["error"][name]
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
-    return param if isinstance(param, str) else None
+    return word if isinstance(word, str) else None
 
 
 def _retry_after(response: httpx.Response) -> float | None:
