@@ -12,7 +12,7 @@ from scipy.stats import binomtest
 
 from demur.calibration.calibrate import FIT_SHARE, cross_fitted
 from demur.calibration.fit import Graded, fit
-from demur.core.calibration.fixed_sequence import DELTA, hypotheses
+from demur.core.calibration.certified_thresholds import DELTA, hypotheses
 from demur.core.calibration.folds import split
 from demur.core.calibration.populations import Truth
 
@@ -57,13 +57,13 @@ def judged(
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Floats]:
     """For sets (sets, n): whether each has a certificate, whether it is false, and its true coverage."""
     tests = hypotheses(confidence, wrong, a)
-    rejected = tests.rejected(DELTA)
+    last = tests.last_rejected(DELTA)
     if not tests.threshold.shape[-1]:
         nothing = np.zeros(len(confidence), dtype=bool)
         return nothing, nothing, np.zeros(len(confidence))
-    threshold = np.take_along_axis(tests.threshold, np.maximum(rejected - 1, 0)[:, None], axis=-1)[:, 0]
+    threshold = np.take_along_axis(tests.threshold, np.maximum(last, 0)[:, None], axis=-1)[:, 0]
     risk, coverage = truth.at(threshold)
-    certified = rejected > 0
+    certified = last >= 0
     return certified, certified & (risk > a), np.where(certified, coverage, 0.0)
 
 

@@ -10,7 +10,7 @@ from bench.report import publish
 from numpy.typing import NDArray
 
 from demur.calibration.fit import Graded, fit
-from demur.core.calibration.fixed_sequence import DELTA, hypotheses
+from demur.core.calibration.certified_thresholds import DELTA, hypotheses
 from demur.core.calibration.folds import split
 from demur.core.calibration.populations import Truth
 from demur.core.metrics import METRICS, Estimate, Rows, compare
@@ -49,8 +49,8 @@ def other_kinds(path: Path, sets: int, n: int = 1000) -> None:
         here, elsewhere = whole.at(kinds == kind), whole.at(kinds != kind)
         drawn = rng.integers(0, len(elsewhere), (sets, n))
         tests = hypotheses(elsewhere.signals[drawn, 0], ~elsewhere.correct[drawn], a)
-        rejected = tests.rejected(DELTA)
-        t = np.take_along_axis(tests.threshold, np.maximum(rejected - 1, 0)[:, None], axis=1)[rejected > 0, 0]
+        last = tests.last_rejected(DELTA)
+        t = np.take_along_axis(tests.threshold, np.maximum(last, 0)[:, None], axis=1)[last >= 0, 0]
         error = [
             Truth.of(part.signals[:, 0], (~part.correct).astype(np.float64)).at(t)[0] for part in (elsewhere, here)
         ]

@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 
 from demur.calibration.calibrate import FIT_SHARE, cross_fitted
 from demur.calibration.fit import Graded, fit, isotonic, logistic
-from demur.core.calibration.fixed_sequence import certify
+from demur.core.calibration.certified_thresholds import certify
 from demur.core.calibration.folds import fold_of, held_out, split
 from demur.core.calibration.maps import Identity, Isotonic, Logistic
 from demur.core.calibration.populations import POPULATIONS, draw, just_above

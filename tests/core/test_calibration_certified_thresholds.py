@@ -1,6 +1,8 @@
 """Exact tails and certified thresholds, against scipy.stats, MAPIE and counting by hand."""
 
+import math
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ from mapie.risk_control.methods import compute_hoeffding_bentkus_p_value
 from scipy.stats import binom, binomtest
 
 from demur.core.calibration.binomial import least_answers, tail, upper_bound
-from demur.core.calibration.fixed_sequence import (
+from demur.core.calibration.certified_thresholds import (
     certify,
     hypotheses,
     ranks,
@@ -44,22 +46,61 @@ def test_the_fewest_answers_for_a_certificate():
 
 
 def test_ranks_are_fixed_by_the_number_of_answers():
-    assert ranks(200, 0.1, 0.1).tolist() == [38, *range(40, 201, 10)]
-    assert ranks(50, 0.1, 0.1).tolist() == [38, 40, 43, 45, 48, 50]
-    assert ranks(37, 0.1, 0.1).tolist() == []
-    assert ranks(30, 0.2, 0.1, step=0.4).tolist() == [18, 24, 30]
+    assert ranks(200, 0.1, 0.1)[0].tolist() == [39, *range(40, 201, 10)]
+    assert ranks(50, 0.1, 0.1)[0].tolist() == [38, 40, 43, 45, 48, 50]
+    assert ranks(37, 0.1, 0.1)[0].tolist() == []
+    assert ranks(30, 0.2, 0.1, step=0.4)[0].tolist() == [18, 24, 30]
+
+
+@pytest.mark.parametrize("n", [38, 60, 152, 200, 500, 5000])
+@pytest.mark.parametrize("a", [0.05, 0.1, 0.2])
+def test_a_tenth_of_delta_is_kept_for_a_quarter_of_the_answers(n, a):
+    at, share = ranks(n, a, 0.1)
+    if not len(at):
+        assert n < least_answers(a, 0.1)
+    elif math.ceil(n / 4) <= least_answers(a, 0.1):  # too late to begin again
+        assert share.tolist() == [1.0, *[0.0] * (len(at) - 1)]
+        assert at[0] == least_answers(a, 0.1)
+    else:
+        assert (at[0], share[0]) == (least_answers(a, 0.09), 0.9)
+        again = int(np.flatnonzero(at >= n / 4)[0])
+        assert (share[again], share.sum()) == (pytest.approx(0.1), pytest.approx(1))
+
+
+def test_what_fails_at_the_top_is_certified_further_down():
+    """The surest answers are slips, as of a model that states 99 % for them; all below them are right."""
+    wrong = np.arange(600) < 4
+    assert tail(4, 39, 0.1) > 0.1
+    found = certify(np.linspace(1, 0, 600), wrong, 0.1)
+    assert (found.answered, found.wrong) == (600, 4)
+
+
+def test_testing_goes_on_after_a_failure_at_what_is_kept_alone():
+    n = 600
+    at, _ = ranks(n, 0.1, 0.1)
+    place = int(np.flatnonzero(at >= n / 4)[0])
+    allowed = [int((tail(np.arange(99), at[place], 0.1) <= level).sum()) - 1 for level in (0.1, 0.01)]
+    assert allowed[0] > allowed[1]
+    for errors, found in ((allowed[1], True), (allowed[1] + 1, False)):
+        wrong = np.arange(n) < errors
+        wrong[at[place] :] = True
+        certificate = certify(np.linspace(1, 0, n), wrong, 0.1)
+        assert (certificate.threshold is not None) is found
+        assert not found or certificate.answered == at[place]
 
 
 def by_hand(confidence, wrong, a, delta):
-    """Fixed-sequence testing written out: the last threshold that passed, or None."""
-    served, n = None, len(confidence)
+    """Testing written out: the last threshold that passed, or None."""
+    served, n, level = None, len(confidence), 0.0
     ranked = sorted(confidence, reverse=True)
-    for rank in ranks(n, a, delta).tolist():
+    for rank, share in zip(*(part.tolist() for part in ranks(n, a, delta)), strict=True):
+        level += delta * share
         t = ranked[rank - 1]
         answered = [w for p, w in zip(confidence, wrong, strict=True) if p >= t]
-        if binom.cdf(sum(answered), len(answered), a) > delta:
-            break
-        served = (t, len(answered), sum(answered))
+        if binom.cdf(sum(answered), len(answered), a) > level:
+            level = 0.0
+        else:
+            served = (t, len(answered), sum(answered))
     return served
 
 
@@ -81,11 +122,11 @@ def test_sets_are_tested_together_as_they_are_one_by_one():
     answers = draw(POPULATIONS["coarse"], 3000, np.random.default_rng(5))
     p, v = answers.signals[:, 0].reshape(10, 300), ~answers.correct.reshape(10, 300)
     together = hypotheses(p, v, 0.2)
-    for row, rejected in enumerate(together.rejected(0.1)):
+    for row, last in enumerate(together.last_rejected(0.1)):
         alone = certify(p[row], v[row], 0.2)
-        assert (alone.threshold is not None) == (rejected > 0)
-        if rejected:
-            assert alone.threshold == together.threshold[row, rejected - 1]
+        assert (alone.threshold is not None) == (last >= 0)
+        if last >= 0:
+            assert alone.threshold == together.threshold[row, last]
 
 
 def test_a_threshold_takes_all_answers_of_its_tie():
@@ -113,7 +154,7 @@ def test_nothing_certified_says_why_and_what_would_help():
     assert "at least 38" in (few.reason or "")
     bad = certify(np.linspace(1, 0, 200), np.arange(200) < 5, 0.1)
     assert bad.threshold is None
-    assert "5 of the 38" in (bad.reason or "")
+    assert "5 of the 39" in (bad.reason or "")
     assert "more than 1 are too many to be certain" in (bad.reason or "")
 
 
@@ -156,12 +197,13 @@ def test_mapie_bounds_the_exact_tail_by_bentkus():
 
 
 @pytest.mark.parametrize("population", POPULATIONS)
-def test_mapie_stops_the_sequence_at_the_same_place(population):
+def test_mapie_stops_at_the_same_place_with_all_of_delta_on_the_first(population):
     for seed in range(5):
         answers = draw(POPULATIONS[population], 500, np.random.default_rng(seed))
         tests = hypotheses(answers.signals[:, 0], ~answers.correct, 0.2)
+        sequence = replace(tests, share=np.eye(len(tests.share))[0])
         theirs = control_fwer(tests.p_value, 0.1, "fixed_sequence")
-        assert list(theirs) == list(range(int(tests.rejected(0.1))))
+        assert list(theirs) == list(range(int(sequence.last_rejected(0.1)) + 1))
 
 
 def test_mapie_never_answers_more():

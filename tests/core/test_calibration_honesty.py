@@ -10,8 +10,8 @@ import pytest
 from scipy.stats import binomtest
 
 from demur.core.calibration.binomial import tail
+from demur.core.calibration.certified_thresholds import certify, hypotheses, spent
 from demur.core.calibration.claims import certify_claims, error_of_claims
-from demur.core.calibration.fixed_sequence import certify, hypotheses, spent
 from demur.core.calibration.folds import one_a_problem
 from demur.core.calibration.populations import POPULATIONS, Truth, draw, just_above
 
@@ -33,10 +33,10 @@ def worst_case(a, n, sets, seed=0):
 
 
 @pytest.mark.parametrize(("a", "n"), [(0.05, 500), (0.1, 200), (0.1, 1000), (0.2, 500)])
-def test_fixed_sequence_holds_where_every_certificate_is_false(a, n):
+def test_sequential_testing_holds_where_every_certificate_is_false(a, n):
     sets = 1000
     confidence, wrong = worst_case(a, n, sets)
-    assert within_delta((hypotheses(confidence, wrong, a).rejected(DELTA) > 0).sum(), sets)
+    assert within_delta((hypotheses(confidence, wrong, a).last_rejected(DELTA) >= 0).sum(), sets)
 
 
 def test_searching_all_thresholds_uncorrected_is_caught():
@@ -48,17 +48,16 @@ def test_searching_all_thresholds_uncorrected_is_caught():
 
 
 @pytest.mark.parametrize("name", POPULATIONS)
-def test_fixed_sequence_holds_in_every_population(name):
+def test_sequential_testing_holds_in_every_population(name):
     sets, n = 400, 300
     rng = np.random.default_rng(11)
     pool, answers = draw(POPULATIONS[name], 200_000, rng), draw(POPULATIONS[name], sets * n, rng)
     truth = Truth.of(pool.signals[:, 0], pool.error)
     for a in (0.1, 0.2):
         tests = hypotheses(answers.signals[:, 0].reshape(sets, n), ~answers.correct.reshape(sets, n), a)
-        passed = tests.rejected(DELTA)
-        last = np.maximum(passed - 1, 0)[:, None]
-        risk, _ = truth.at(np.take_along_axis(tests.threshold, last, axis=1)[:, 0])
-        assert within_delta(((passed > 0) & (risk > a)).sum(), sets)
+        last = tests.last_rejected(DELTA)
+        risk, _ = truth.at(np.take_along_axis(tests.threshold, np.maximum(last, 0)[:, None], axis=1)[:, 0])
+        assert within_delta(((last >= 0) & (risk > a)).sum(), sets)
 
 
 def grown(a, sets, most=500, every=25):
@@ -71,7 +70,7 @@ def ever_certified(a, sets, delta_of_look):
     confidence, wrong, looks = grown(a, sets)
     found = np.zeros(sets, dtype=bool)
     for k, n in enumerate(looks, start=1):
-        found |= hypotheses(confidence[:, :n], wrong[:, :n], a, delta_of_look(k)).rejected(delta_of_look(k)) > 0
+        found |= hypotheses(confidence[:, :n], wrong[:, :n], a, delta_of_look(k)).last_rejected(delta_of_look(k)) >= 0
     return found.sum()
 
 
@@ -122,7 +121,7 @@ def test_all_levels_together_hold_at_delta_only_when_they_share_it():
         found = np.zeros(sets, dtype=bool)
         for seed, a in enumerate(levels):
             confidence, wrong = worst_case(a, 200, sets, seed=20 + seed)
-            found |= hypotheses(confidence, wrong, a, delta).rejected(delta) > 0
+            found |= hypotheses(confidence, wrong, a, delta).last_rejected(delta) >= 0
         return found.sum()
 
     assert within_delta(any_false(spent(DELTA, levels=len(levels))), sets)

@@ -13,8 +13,8 @@ from demur.calibration.fit import Graded, fit
 from demur.calibration.graded_source import GradedSource
 from demur.calibration.row_checks import check_enough
 from demur.calibration.rows import SignalRows
+from demur.core.calibration.certified_thresholds import DELTA, LEVELS, Certificate, certify, smallest_max_error, spent
 from demur.core.calibration.claims import certify_claims
-from demur.core.calibration.fixed_sequence import DELTA, LEVELS, Certificate, certify, smallest_max_error, spent
 from demur.core.calibration.folds import Bools, fold_of, held_out, one_a_problem, split
 from demur.core.calibration.maps import Identity, Map, trimmed
 from demur.core.calibration.signals import Floats, log_odds

@@ -8,7 +8,7 @@ from rich.table import Table
 from demur.calibration.calibrate import Calibrated
 from demur.calibration.calibrator import Calibrator
 from demur.calibration.wording import carried, notes, percent, sentence
-from demur.core.calibration.fixed_sequence import WHAT_HELPS
+from demur.core.calibration.certified_thresholds import WHAT_HELPS
 from demur.core.metrics import METRICS
 from demur.evaluation.formatting import ARROWS, clear, interval_of, value_of
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from demur.core.calibration.binomial import tail
-from demur.core.calibration.fixed_sequence import (
+from demur.core.calibration.certified_thresholds import (
     DELTA,
     STEP,
     UNANSWERED,
@@ -33,11 +33,11 @@ def certify_claims(
     step: float = STEP,
     seed: int = 0,
 ) -> Certificate:
-    """The lowest threshold certified for asserted claims, by fixed-sequence testing over problems.
+    """The lowest threshold certified for asserted claims, by sequential testing over problems.
 
     `confidence`, `wrong` and `problem` are (claims,); NaN is a claim without a confidence, which is never asserted.
     `seed` decides which claim of a problem is drawn. Counts and coverage of the certificate are of problems that assert
-    a claim. Raises ValueError as `fixed_sequence.certify` does.
+    a claim. Raises ValueError as `certified_thresholds.certify` does.
     """
     p, v = checked(confidence, wrong)
     names, code = np.unique(np.asarray(problem), return_inverse=True)
@@ -50,7 +50,9 @@ def certify_claims(
     drawn = [_wrong_of_one_each(p >= t, v, code, rng) for t in placed.threshold.tolist()]
     counted = np.array(drawn, dtype=np.int64)
     p_value = np.where(placed.threshold == UNANSWERED, 1.0, tail(counted, placed.answered, max_error))
-    return conclude(Hypotheses(placed.threshold, placed.answered, counted, p_value), len(names), max_error, delta)
+    return conclude(
+        Hypotheses(placed.threshold, placed.answered, counted, p_value, placed.share), len(names), max_error, delta
+    )
 
 
 def _wrong_of_one_each(asserted: Bools, wrong: Bools, problem: Ints, rng: np.random.Generator) -> int:
