@@ -13,8 +13,8 @@ PATIENCE = 180_000
 
 
 @pytest.fixture(scope="module")
-def address(embedded_model) -> Iterator[str]:
-    command = [sys.executable, "-m", "demur", "serve", "--model", str(embedded_model), "--port", "0"]
+def address(embedded_model) -> Iterator[str]:  # made before, which takes longer than anything waits for a line
+    command = [sys.executable, "-m", "demur", "serve", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
@@ -43,3 +43,18 @@ def test_a_real_answer_follows_the_slider(browse, address, contract) -> None:
     assert len(page.asked()) == before
     page.find(".raw summary").click()
     page.find(".raw .code:not(:empty)").wait_for()
+
+
+@pytest.mark.parametrize("contract", ["response", "claims"])
+def test_the_promise_that_ships_is_offered_and_names_its_questions(browse, address, contract) -> None:
+    page = browse(address)
+    page.page.set_default_timeout(PATIENCE)
+    page.find(f"input[value={contract}]").check()
+    page.find("#max-error").select_option(label="at most 30% wrong")
+    verdict = page.answer("What is 2 + 3?", contract=contract)
+    assert verdict.is_visible()
+    asked = page.asked()[-1].post_data_json
+    assert (asked["max_error"], "risk_threshold" in asked) == (0.3, False)
+    promise = page.find(".guarantee").inner_text()
+    assert promise.startswith("At most 30% of the answers given so are wrong, 9 times in 10")
+    assert "sums, equations and short stories with numbers" in promise

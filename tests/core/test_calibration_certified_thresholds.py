@@ -91,11 +91,13 @@ def test_testing_goes_on_after_a_failure_at_what_is_kept_alone():
 
 def by_hand(confidence, wrong, a, delta):
     """Testing written out: the last threshold that passed, or None."""
-    served, n, level = None, len(confidence), 0.0
+    served, level = None, 0.0
     ranked = sorted(confidence, reverse=True)
-    for rank, share in zip(*(part.tolist() for part in ranks(n, a, delta)), strict=True):
+    shares = {}  # by threshold: ranks within a tie are one test
+    for rank, share in zip(*(part.tolist() for part in ranks(len(confidence), a, delta)), strict=True):
+        shares[ranked[rank - 1]] = shares.get(ranked[rank - 1], 0) + share
+    for t, share in shares.items():
         level += delta * share
-        t = ranked[rank - 1]
         answered = [w for p, w in zip(confidence, wrong, strict=True) if p >= t]
         if binom.cdf(sum(answered), len(answered), a) > level:
             level = 0.0
@@ -136,6 +138,21 @@ def test_a_threshold_takes_all_answers_of_its_tie():
     wrong[30:] = True
     found = certify(confidence, wrong, 0.1)
     assert (found.threshold, found.answered, found.wrong) == (None, 200, 170)
+
+
+def test_a_tie_beyond_the_place_of_the_second_beginning_has_all_of_delta():
+    a, delta = 0.1, 0.1
+
+    def allowed(answered, level):
+        return int((tail(np.arange(answered + 1), answered, a) <= level).sum()) - 1
+
+    tied = next(k for k in range(100, 400) if allowed(k, delta) > allowed(k, 0.9 * delta))
+    confidence = np.repeat([0.9, 0.1], [tied, 400 - tied])
+    for errors, found in ((allowed(tied, delta), True), (allowed(tied, delta) + 1, False)):
+        wrong = (np.arange(400) < errors) | (np.arange(400) >= tied)
+        certificate = certify(confidence, wrong, a, delta)
+        assert (certificate.threshold is not None, certificate.answered, certificate.wrong) == (found, tied, errors)
+        assert found or f"more than {errors - 1} are too many" in (certificate.reason or "")
 
 
 def test_answers_without_a_confidence_are_never_served_and_lower_the_coverage():

@@ -13,12 +13,14 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from demur.calibration.store import CalibratorStore
 from demur.core.contracts import CONTRACTS
 from demur.manifest import Manifest
 from demur.model import MANIFEST, CannotPrepare, SourceError, calibrated, default_folder, is_intact, prepare, smollm2
 from demur.model.cli import app
 from demur.model.smollm2 import convert, locate
 from demur.model.weights import interleaved_to_halves, to_bfloat16, write_weights
+from demur.serving.model_identity import fingerprint_of, shipped_calibrators
 
 PREPARE = "import sys; from pathlib import Path; from demur.model import prepare; prepare(Path(sys.argv[1]))"
 
@@ -68,6 +70,13 @@ def test_the_folder_holds_every_file_and_its_hash(base_model, embedded_model):
         assert sums == {name: digest for name, digest in hashes(folder).items() if name != "prepared.json"}
     assert Manifest.load(base_model) == MANIFEST
     assert (MANIFEST.calibrated, MANIFEST.contracts) == (False, tuple(CONTRACTS))
+
+
+def test_the_calibrators_that_ship_are_of_the_model_that_ships(embedded_model):
+    identity = fingerprint_of(str(embedded_model), Manifest.load(embedded_model), {}, embedded=True)
+    store = CalibratorStore(shipped_calibrators(), identity)
+    assert {one.calibrator.contract for one in store.fitting} == {"response", "claims"}
+    assert all(one.calibrator.questions and one.calibrator.certification.exact for one in store.fitting)
 
 
 def test_the_calibrated_model_is_the_base_and_the_adapter(base_model, embedded_model):

@@ -88,11 +88,21 @@ class Hypotheses:
         """
         last = np.full(self.p_value.shape[:-1], -1, dtype=np.int64)
         level = np.zeros(self.p_value.shape[:-1])
-        for place, part in enumerate(self.share.tolist()):
+        for place, part in enumerate(np.moveaxis(self.parts(), -1, 0)):
             level = level + delta * part
             rejected = self.p_value[..., place] <= level
             last, level = np.where(rejected, place, last), np.where(rejected, level, 0.0)
         return last
+
+    def parts(self) -> Floats:
+        """The part of delta that each hypothesis is tested with first, (..., G): `share`, but hypotheses at one
+        threshold are one hypothesis, so the first of them has the parts of all."""
+        parts = np.broadcast_to(self.share, self.threshold.shape).copy()
+        for place in range(parts.shape[-1] - 1, 0, -1):
+            same = self.threshold[..., place] == self.threshold[..., place - 1]
+            parts[..., place - 1] += np.where(same, parts[..., place], 0.0)
+            parts[..., place] = np.where(same, 0.0, parts[..., place])
+        return parts
 
 
 def ranks(n: int, max_error: float, delta: float, step: float = STEP) -> tuple[NDArray[np.int64], Floats]:
@@ -178,8 +188,9 @@ def conclude(tests: Hypotheses, n: int, max_error: float, delta: float) -> Certi
     answered, wrong = int(tests.answered[place]), int(tests.wrong[place])
     if last >= 0:
         return Certificate(max_error, delta, float(tests.threshold[place]), answered, wrong, answered / n)
+    level = delta * float(tests.parts()[0])
     unanswered = tests.threshold[place] == UNANSWERED
-    reason = _too_few(answered, max_error, delta) if unanswered else _too_many_wrong(answered, wrong, max_error, delta)
+    reason = _too_few(answered, max_error, level) if unanswered else _too_many_wrong(answered, wrong, max_error, level)
     return Certificate(max_error, delta, None, answered, wrong, 0.0, reason)
 
 
