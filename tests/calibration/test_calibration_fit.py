@@ -1,5 +1,7 @@
 """Maps that scikit-learn fits: against it, monotone, and chosen without the rows that judge them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import binomtest
@@ -29,6 +31,24 @@ def test_a_logistic_map_is_scikit_learns():
     fitted = logistic(rows, (0, 1, 2, 3), 1.0)
     theirs = LogisticRegression(C=1.0, tol=1e-10, max_iter=1000).fit(log_odds(rows.signals), rows.correct)
     assert fitted(rows.signals) == pytest.approx(theirs.predict_proba(log_odds(rows.signals))[:, 1], abs=1e-3)
+
+
+def test_a_row_of_weight_two_counts_as_two_rows():
+    rows = graded("blunt", 300, signals=2)
+    twice = np.arange(300) % 3 == 0
+    weighted = replace(rows, weight=1.0 + twice)
+    doubled = rows.at(np.r_[np.arange(300), np.flatnonzero(twice)])
+    assert weighted.share_right == pytest.approx(doubled.share_right)
+    for columns in ((0, 1), ()):
+        ones, others = logistic(weighted, columns, 1e6), logistic(doubled, columns, 1e6)
+        assert ones(rows.signals) == pytest.approx(others(rows.signals), abs=1e-4)
+
+
+def test_the_scale_of_weights_changes_nothing():
+    rows = graded("blunt", 300, signals=2)
+    weight = 1.0 + np.arange(300) % 4
+    small, large = (fit(replace(rows, weight=scale * weight)).map for scale in (1e-3, 1.0))
+    assert small(rows.signals) == pytest.approx(large(rows.signals))
 
 
 def test_an_isotonic_curve_is_scikit_learns():

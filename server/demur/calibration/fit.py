@@ -47,6 +47,11 @@ class Graded:
         weight = None if self.weight is None else self.weight[rows]
         return Graded(self.signals[rows], self.correct[rows], self.problem[rows], weight)
 
+    @property
+    def share_right(self) -> float:
+        """The share of right rows, weighted."""
+        return float(np.average(self.correct, weights=self.weight))
+
     def __len__(self) -> int:
         return len(self.correct)
 
@@ -106,13 +111,12 @@ def logistic(rows: Graded, columns: tuple[int, ...], penalty: float) -> Logistic
     width = rows.signals.shape[1]
     weights, missing, intercept = np.zeros(width), np.zeros(width), 0.0
     while columns:
-        intercept, w, m = _regression(rows.signals[:, columns], rows.correct, penalty, rows.weight)
+        intercept, w, m = _regression(rows, columns, penalty)
         if w.min() >= 0:
             weights[list(columns)], missing[list(columns)] = w, m
             return Logistic(intercept, tuple(weights.tolist()), tuple(missing.tolist()))
         columns = tuple(c for c, weight in zip(columns, w, strict=True) if weight > w.min())
-    share = np.clip(rows.correct.mean(), 0.005, 0.995)
-    return Logistic(float(np.log(share / (1 - share))), tuple(weights.tolist()), tuple(missing.tolist()))
+    return Logistic(_log_odds(rows.share_right), tuple(weights.tolist()), tuple(missing.tolist()))
 
 
 def isotonic(rows: Graded, score: Logistic) -> Isotonic:
@@ -126,21 +130,27 @@ def isotonic(rows: Graded, score: Logistic) -> Isotonic:
     return Isotonic(score, tuple(x.tolist()), tuple(y.tolist()))
 
 
-def _regression(
-    signals: Floats, correct: Bools, penalty: float, weight: Floats | None = None
-) -> tuple[float, Floats, Floats]:
-    """Intercept, weights and missing-indicator weights; an indicator that never varies has weight 0."""
-    x, k = features(signals), signals.shape[1]
+def _regression(rows: Graded, columns: tuple[int, ...], penalty: float) -> tuple[float, Floats, Floats]:
+    """Intercept, weights and missing-indicator weights; an indicator that never varies has weight 0.
+
+    The weights of rows are scaled to a mean of 1, so that they do not change how much the penalty counts.
+    """
+    x, k, correct = features(rows.signals[:, columns]), len(columns), rows.correct
     varies = x.min(axis=0) < x.max(axis=0)
     if not varies.any() or correct.all() or not correct.any():
-        share = np.clip(correct.mean(), 0.005, 0.995)
-        return float(np.log(share / (1 - share))), np.zeros(k), np.zeros(k)
+        return _log_odds(rows.share_right), np.zeros(k), np.zeros(k)
+    weight = None if rows.weight is None else rows.weight / rows.weight.mean()
     with config_context(assume_finite=True, skip_parameter_validation=True):
         unfitted = LogisticRegression(C=penalty, solver="newton-cholesky", max_iter=200)
         model = unfitted.fit(x[:, varies], correct, sample_weight=weight)
     weights = np.zeros(2 * k)
     weights[varies] = model.coef_[0]
     return float(model.intercept_[0]), weights[:k], weights[k:]
+
+
+def _log_odds(share: float) -> float:
+    share = min(max(share, 0.005), 0.995)
+    return float(np.log(share / (1 - share)))
 
 
 def _recipes(width: int) -> list[Recipe]:
@@ -153,14 +163,14 @@ def _cross_validated(one: Recipe, rows: Graded, fold: Ints) -> Floats:
     """The squared error of each row under a map that never saw its problem, (n,)."""
     losses = np.zeros(len(rows))
     for seen, unseen in held_out(rows.problem, fold):
-        base = float(rows.correct[seen].mean())
-        losses[unseen] = _losses(one(rows.at(seen))(rows.signals[unseen]), rows.at(unseen), base)
+        known = rows.at(seen)
+        losses[unseen] = _losses(one(known)(rows.signals[unseen]), rows.at(unseen), known.share_right)
     return losses
 
 
 def _losses(confidence: Floats, rows: Graded, base: float | None = None) -> Floats:
     """Squared errors, weighted; a row without a confidence is scored with the share of right answers."""
-    base = float(rows.correct.mean()) if base is None else base
+    base = rows.share_right if base is None else base
     losses = (np.where(np.isnan(confidence), base, confidence) - rows.correct) ** 2
     return losses if rows.weight is None else losses * rows.weight
 
