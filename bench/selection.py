@@ -19,10 +19,10 @@ from scipy.stats import beta
 
 from demur.answering.answer_equivalence import AnswerEquivalence, EquivalenceKey
 from demur.core.equivalence import answer_key
-from demur.core.posterior import stopping_level
 from demur.core.scaling import Problem, scaling_curves
 from demur.core.selection import RULES, Sample, SelectionRule, select
 from demur.core.stopping import Stopping, Vote
+from demur.core.vote_posterior import stopping_level
 from demur.grading import Grader
 
 SIZES = (16, 64)

@@ -37,7 +37,7 @@ def test_prompts_and_the_engine_port_load_nothing_heavy():
 
 def test_applying_a_calibrator_needs_nothing_that_fits_one():
     """A server has no scikit-learn, and need not have scipy."""
-    loaded = loaded_by(["demur.calibration.store", "demur.answering.calibration"])
+    loaded = loaded_by(["demur.calibration.store", "demur.answering.calibrator_choice"])
     assert not loaded & {"scipy", "sklearn", "matplotlib", "jinja2", "pyarrow", "fastapi"}
 
 

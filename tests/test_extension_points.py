@@ -25,7 +25,7 @@ from demur.engine.demo import demo_answer
 from demur.engine.scripted import Script, ScriptedEngine
 from demur.manifest import Manifest
 from demur.serving.app_loading import open_app
-from demur.serving.engines import ENGINES, Loaded
+from demur.serving.engine_loaders import ENGINES, Loaded
 from demur.settings import Settings
 from demur_training.rewards import check_settings, compute_score
 

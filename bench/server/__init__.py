@@ -71,7 +71,7 @@ def setup_of(model: str, work: Path) -> Setup:
     """The model that ships, on all cores, or one made in `work` that leaves a core to the API process."""
     if model == "tiny":
         return Setup(make_tiny_model(work / "tiny"), "float32", 1, TINY_ENDS)
-    from demur.serving.engines.vllm import prepare_embedded
+    from demur.serving.engine_loaders.vllm import prepare_embedded
 
     return Setup(Path(prepare_embedded()), "bfloat16", 0)
 

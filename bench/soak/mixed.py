@@ -35,7 +35,7 @@ from demur.engine.scripted import Script, ScriptedEngine
 from demur.grading import Grader
 from demur.manifest import Manifest
 from demur.observability.logs import configure_logging
-from demur.serving.engines import ENGINES
+from demur.serving.engine_loaders import ENGINES
 from demur.serving.server import bind, serve_app
 from demur.serving.standard_error import never_waited_for
 from demur.settings import Settings

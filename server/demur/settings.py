@@ -12,7 +12,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from demur.core.parsing.labels import LABELS, Labels
 from demur.fields import KeyOf
 from demur.label_file import read_labels
-from demur.serving.engines import ENGINES
+from demur.serving.engine_loaders import ENGINES
 
 Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]

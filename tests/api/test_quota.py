@@ -184,7 +184,7 @@ def test_what_fails_gives_back_all_but_its_prompt(make, file: Path, engine: Any,
     for _ in range(3):
         reply = server.call("POST", PATHS[0], json=body(PATHS[0], max_tokens=250, **fields), headers=shown)
         assert reply.status_code == status
-    (quota,) = server.app.state.context.auth.allowance._tokens._of.values()
+    (quota,) = server.app.state.context.auth.rate_limits._tokens._of.values()
     assert quota.held == 0
 
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta
 
-from demur.core.posterior import MARGIN, flip, overtakes, stopping_level
 from demur.core.selection import RULES, Sample, SelectionRule, select
-from demur.core.stopping import Stopping, Vote, cannot_reach_threshold, decided
+from demur.core.stopping import Stopping, Vote, cannot_reach_threshold, winner_is_certain
+from demur.core.vote_posterior import MARGIN, flip, overtakes, stopping_level
 
 ANY_RULE = pytest.mark.parametrize("rule", RULES)
 Ballot = tuple[str | None, float | None]
@@ -124,8 +124,8 @@ def test_a_decided_vote_stops_as_early_as_it_can(rule: SelectionRule, ballots: l
 
 def test_nothing_is_decided_before_there_is_an_answer() -> None:
     for rule in RULES:
-        assert not decided({}, 3, rule)
-        assert decided({}, 0, rule)
+        assert not winner_is_certain({}, 3, rule)
+        assert winner_is_certain({}, 0, rule)
 
 
 @ANY_RULE

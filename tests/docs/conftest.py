@@ -11,7 +11,7 @@ from fastapi import FastAPI
 
 from demur.api.app import create_app
 from demur.engine.scripted import ScriptedEngine
-from demur.serving.engines import ENGINES
+from demur.serving.engine_loaders import ENGINES
 from demur.settings import Settings
 from documents import ROOT
 from live import serving

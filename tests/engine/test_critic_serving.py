@@ -10,7 +10,7 @@ from demur.engine.critic import CriticUnavailable
 from demur.engine.scripted import ScriptedEngine
 from demur.manifest import Critic, Manifest
 from demur.serving.critic import critic_for, locate, memory_shares
-from demur.serving.engines.vllm import load_critic
+from demur.serving.engine_loaders.vllm import load_critic
 from demur.serving.errors import CannotLoad
 from demur.settings import Settings
 

@@ -1,14 +1,15 @@
 """The reward of one output: what verl's reward managers and TRL's trainers call.
 
-Same reader (strict), same equivalence and same scoring rules as the server and the evaluation. The order of the
-special cases is overlong, violation, score (an output that was cut off did not get to write its ending).
+Same reader (strict), same equivalence and same scoring rules as the server and the evaluation. Looked at in this
+order: was it cut off (overlong), does it break the contract (violation), else the score; an output that was cut off did
+not get to write its ending. The soft overlong punishment is added by verl's reward manager, which knows the tokens.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict
 
-from demur.core import scoring
+from demur.core import reward_rules
 from demur.core.answers import Aggregation, Completion
 from demur.core.contracts import CONTRACTS
 from demur.core.equivalence import is_correct
@@ -47,11 +48,11 @@ class Reward(TypedDict):
 
 
 REWARD_RULES: Mapping[Rule, Callable[[Outcome], float]] = {
-    "binary": lambda o: scoring.binary(o.valid),
+    "binary": lambda o: reward_rules.binary(o.valid),
     "success": lambda o: float(o.valid),
-    "brier": lambda o: scoring.brier(o.confidence, o.valid),
-    "cross_entropy": lambda o: scoring.cross_entropy(o.confidence, o.valid),
-    "explicit_risk": lambda o: scoring.explicit_risk(o.valid, o.risk_threshold, o.abstained),
+    "brier": lambda o: reward_rules.brier(o.confidence, o.valid),
+    "cross_entropy": lambda o: reward_rules.cross_entropy(o.confidence, o.valid),
+    "explicit_risk": lambda o: reward_rules.explicit_risk(o.valid, o.risk_threshold, o.abstained),
 }
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, cast
 
 from demur.core.equivalence import is_correct
-from demur.core.scoring import overlong_penalty
+from demur.core.reward_rules import overlong_penalty
 from demur_training import recipes
 from demur_training.rewards import Grade, check_settings, compute_score
 

@@ -2,7 +2,7 @@
 
 The confidence of an output is two digits, so its expected Brier score over the model's own distribution of the first
 digit can be computed and differentiated exactly instead of being sampled and weighed by its reward (REINFORCE): the
-low-variance form of the reward in `demur.core.scoring`.
+low-variance form of the reward in `demur.core.reward_rules`.
 """
 
 from collections.abc import Sequence

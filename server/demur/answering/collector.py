@@ -1,4 +1,4 @@
-"""The samples of one request while they are read: what may be shown, when enough is known, what they come to."""
+"""Collects the samples of one request: what may be shown of them, when to stop early, what they come to."""
 
 from collections.abc import Sequence
 from typing import Protocol

@@ -132,7 +132,7 @@ def of_vote(request: ResolvedRequest, vote: Vote, samples: Sequence[SampleReader
     )
 
 
-def decided(request: ResolvedRequest, candidate: Candidate, scores: Scores) -> Outcome:
+def outcome_of(request: ResolvedRequest, candidate: Candidate, scores: Scores) -> Outcome:
     """The outcome, once the signal that decides is among `scores`."""
     completion, critic = candidate.completion, scores.get("critic")
     if candidate.given_up:

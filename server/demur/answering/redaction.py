@@ -1,6 +1,7 @@
-"""What of a model's output a caller may see: every rule about withheld text is here.
+"""Which text of a model's output a caller may see: every rule about withholding is here.
 
-An abstention withholds the answer and the text it stands in, in replies, in events before the decision, among the
+Doubtful claims are never withheld: they are shown, marked `highlight`. Doubtful JSON values are emptied in `doubt`.
+An abstention withholds the answer and the text it stands in: in replies, in events before the decision, among the
 groups of a vote and in logs, which note nothing but what the reply gives.
 """
 
@@ -38,9 +39,11 @@ WITHHELD = Signal.missing("withheld with the answer")
 
 
 def text_is_public(request: ResolvedRequest) -> bool:
-    """Whether the text is shown even where the server abstains: one sample, and either granularity `claims`, where
-    each claim carries its confidence, or a risk threshold of 0. JSON whose doubtful values are to be emptied is, where
-    no doubt can withhold it: its schema lets every value be null."""
+    """Whether the text is shown even where the server abstains.
+
+    It takes a single sample and one of these: granularity `claims`, where each claim carries its confidence; a risk
+    threshold of 0; JSON with `on_doubt: null` whose schema allows null for every value.
+    """
     if request.schema is not None and request.on_doubt == "null":
         return request.samples == 1 and request.empties_anywhere
     at_no_risk = request.risk_threshold == 0 and request.contract.states_confidence and request.guarantee is None
@@ -61,6 +64,11 @@ def is_visible(request: ResolvedRequest, decision: Decision) -> bool:
 def output_is_visible(request: ResolvedRequest, decision: Decision) -> bool:
     """Whether the caller may see the output as it was: also what `on_doubt` has emptied stands in it."""
     return is_visible(request, decision) and (request.on_doubt != "null" or request.include_withheld)
+
+
+def logprobs_are_visible(request: ResolvedRequest, decision: Decision) -> bool:
+    """Whether the caller gets the log-probabilities of the answer's tokens, which tell its text."""
+    return decision.decision == "answer" and request.shows_logprobs
 
 
 def visible_events(events: Iterable[parsing.Event], request: ResolvedRequest) -> list[Event]:

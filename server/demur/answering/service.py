@@ -9,7 +9,7 @@ from dataclasses import replace
 from demur import prompts
 from demur.answering.active import ActiveRequest
 from demur.answering.answer_equivalence import AnswerEquivalence
-from demur.answering.calibration import with_calibrator
+from demur.answering.calibrator_choice import with_calibrator
 from demur.answering.collector import (
     SampleCollector,
     collector_for,
@@ -22,10 +22,10 @@ from demur.answering.confidence import SOURCES, CriticScorer, ScoringServices
 from demur.answering.confidence.signal import tokens_of
 from demur.answering.errors import ContextTooLong, InvalidRequest
 from demur.answering.events import Event, Final, Progress
-from demur.answering.outcome import Outcome, decided
+from demur.answering.outcome import Outcome, outcome_of
 from demur.answering.params import UnresolvedRequest
 from demur.answering.reading_steps import read_in_steps, reading_step
-from demur.answering.redaction import build_answer, output_is_visible
+from demur.answering.redaction import build_answer, logprobs_are_visible, output_is_visible
 from demur.answering.resolve import resolve
 from demur.answering.response import Identity, TokenValue
 from demur.answering.sampler import SampleBatch, draw
@@ -144,7 +144,7 @@ class Answerer:
                     yield event
         candidate = collector.candidate()
         scoring = self._signals.of(candidate, request.signals, batch, f"{answer_id}-{first_sample}")
-        outcome = decided(request, candidate, await active.deadline.bound(scoring))
+        outcome = outcome_of(request, candidate, await active.deadline.bound(scoring))
         if request.contract.takes_schema:
             told = self._signals.of_fields(candidate, request.include_signals, batch)
             outcome = replace(outcome, field_signals=told)
@@ -155,7 +155,7 @@ class Answerer:
         usage = replace(usage_of(collector), signal_tokens=signal_tokens)
         answer = build_answer(self._identity(answer_id, request.contract), request, outcome, usage)
         saved = tokens_saved_upper_bound(collector, batch.samplings[0].max_tokens)
-        shown = answer.decision == "answer" and request.shows_logprobs
+        shown = logprobs_are_visible(request, outcome.decision)
         logprobs = visible_tokens(candidate.raw, answer.text, candidate.sample.logprobs) if shown else None
         late = candidate.tokens_past_decision
         yield Final(answer, collector.states, outcome.ending, saved, outcome, logprobs, late)

@@ -1,5 +1,5 @@
-"""Structured outputs for the tail alone: a model answers in its own way, and where that does not end in a readable
-answer, the same tokens are continued with nothing but the last lines constrained."""
+"""Constrained (guided) decoding of the tail alone: a model answers in its own way, and where that does not end in a
+readable answer, the same tokens are continued with nothing but the last lines constrained. `sampler` carries it out."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

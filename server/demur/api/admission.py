@@ -95,8 +95,8 @@ class Admission:
     ) -> AsyncGenerator[None, None]:
         """Wait until the work may start; inside the block it may be done.
 
-        `at_most` is how many samples this caller may have running at once. Raises ApiError 429 when the queues are full
-        too, at once or when the request loses its place, 503 when the server stops, and what `deadline` raises.
+        `at_most` is how many samples this caller may have running at once. Raises ApiError 429 when the queues are
+        full, on arrival or when the request is pushed out later, 503 when the server stops, and what `deadline` raises.
         """
         clock = asyncio.get_running_loop().time
         ticket, came = Ticket(caller, cost, at_most), clock()

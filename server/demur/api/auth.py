@@ -13,9 +13,9 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
-from demur.api.allowance import Allowance
 from demur.api.errors import ApiError, as_api_error
 from demur.api.json_size import MOST_VALUES, holds_too_much
+from demur.api.rate_limits import RateLimits
 from demur.api_keys import ApiKeyStore, Key
 from demur.observability.metrics import Metrics
 from demur.settings import Settings
@@ -105,7 +105,7 @@ class Authenticator:
         self._keys = keys
         self._settings = settings
         self._metrics = metrics
-        self.allowance = Allowance(metrics, clock)
+        self.rate_limits = RateLimits(metrics, clock)
         self.parsing = asyncio.Lock()
 
     async def identify(self, request: Request) -> Caller:
@@ -123,7 +123,7 @@ class Authenticator:
             raise ApiError(
                 401, "authentication", _WHO if not scheme else _WRONG, headers={"www-authenticate": "Bearer"}
             )
-        self.allowance.count_request(key)
+        self.rate_limits.count_request(key)
         return Caller(key.id, key)
 
     async def watch_keys(self) -> None:

@@ -72,7 +72,7 @@ class Context:
         """
         caller, longest = _caller(request), self.answerer.engine.max_model_len
         cost = Cost(choices * active.request.samples, active.most_tokens(choices, longest))
-        with self.auth.allowance.tokens_for(caller.key, active, lambda: active.most_tokens(choices, longest)):
+        with self.auth.rate_limits.tokens_for(caller.key, active, lambda: active.most_tokens(choices, longest)):
             async with self.admission.admitted(caller.name, cost, active.deadline, at_most=caller.concurrent_samples):
                 active.span.happened("admitted")
                 yield

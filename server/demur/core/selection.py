@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from math import exp, fsum, log
 
 from demur.core.answers import Completion, ConfidenceStatus
-from demur.core.posterior import MARGIN, certain, stopping_level
+from demur.core.vote_posterior import MARGIN, certain, stopping_level
 
 SelectionRule = str
 """A key of `RULES`."""

@@ -10,7 +10,7 @@ Stopping = Literal["none", "decided", "confident"]
 Settled = Literal["decided", "confident"]
 
 
-def decided(tallies: Mapping[str, GroupTally], remaining: int, rule: SelectionRule) -> bool:
+def winner_is_certain(tallies: Mapping[str, GroupTally], remaining: int, rule: SelectionRule) -> bool:
     """Whether no completion of a vote can change its winner. `tallies` are by key; samples to come may say anything.
 
     A rank never falls when members join, so the worst that can happen is that all samples to come join one rival with
@@ -31,7 +31,7 @@ def decided(tallies: Mapping[str, GroupTally], remaining: int, rule: SelectionRu
 def winner_is_likely(
     tallies: Mapping[str, GroupTally], k: int, remaining: int, rule: SelectionRule, error_budget: float
 ) -> bool:
-    """Whether the leader wins the full vote with probability 1 - error_budget, by the model of `posterior`.
+    """Whether the leader wins the full vote with probability at least 1 - error_budget, as `vote_posterior` models it.
 
     The model takes samples to be exchangeable: it is too optimistic where short wrong answers end first.
     """
@@ -113,7 +113,7 @@ class Vote:
         remaining = self.k - self.drawn
         if self.stopping == "none" or remaining == 0:
             return None
-        if decided(self._tallies, remaining, self.rule):
+        if winner_is_certain(self._tallies, remaining, self.rule):
             return "decided"
         if self.stopping == "confident" and winner_is_likely(
             self._tallies, self.k, remaining, self.rule, self.error_budget

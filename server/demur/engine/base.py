@@ -1,4 +1,5 @@
-"""The engine port: chat messages and sampling settings in, a cancellable stream of chunks out."""
+"""The interface to whatever runs the model: chat messages and sampling settings in, a cancellable stream of chunks out.
+`demur.serving.engine_loaders` lists the engines that a server can be started with."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""How a reply so far is gone on with over chat completions: the final message continued, or one more turn."""
+"""How to continue a partial reply over a chat completions API: the final message continued, or one more turn."""
 
 from typing import Any
 

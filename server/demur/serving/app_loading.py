@@ -22,7 +22,7 @@ from demur.calibration.store import CalibratorStore
 from demur.fingerprint import of_name
 from demur.grading import Grader
 from demur.manifest import Manifest
-from demur.serving.engines import ENGINES
+from demur.serving.engine_loaders import ENGINES
 from demur.serving.errors import CannotLoad
 from demur.serving.exporting import tracer_for
 from demur.settings import Settings

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from demur.serving.engine_args import BadEngineArgument, parse_options, parse_pairs
-from demur.serving.engines import ENGINES
+from demur.serving.engine_loaders import ENGINES
 from demur.serving.errors import CannotServe
 from demur.serving.server import serve
 from demur.settings import Settings

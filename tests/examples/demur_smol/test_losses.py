@@ -6,7 +6,7 @@ from math import log
 import pytest
 import torch
 
-from demur.core.scoring import brier
+from demur.core.reward_rules import brier
 from demur_smol_lab.losses import ExactBrier, Stated, digit_values, expected_minimum_score, imitation
 from demur_smol_lab.packing import Branch, PackedRow, Response, pack
 

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 import torch
 
-from demur.core.scoring import brier
+from demur.core.reward_rules import brier
 from demur_training.exact.expected_reward import CONFIDENCES, LABEL, Endings, advantages, expected_score, log_probs
 
 

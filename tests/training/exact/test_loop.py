@@ -5,7 +5,7 @@ import pytest
 import torch
 from omegaconf import DictConfig
 
-from demur.core.scoring import brier
+from demur.core.reward_rules import brier
 from demur_training import recipes
 from demur_training.data.preparation import DataSettings, write
 from demur_training.exact.expected_reward import LABEL, Endings, log_probs

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import torch
 
-from demur.core.scoring import brier
+from demur.core.reward_rules import brier
 from demur_training.verl import decoupled
 from demur_training.verl.decoupled import advantages
 

@@ -1,4 +1,5 @@
-"""The confidence reward in expectation over all stated confidences, in place of a sampled one. Ours, not the paper's.
+"""The expected confidence reward: summed over all confidences that the model could state, in place of the one that it
+sampled. Ours, not the paper's.
 
 A stated confidence is a few tokens at the end of an output. For an output whose answer is fixed, the score is expected
 over every ending from 0.00 to 1.00, end token included, and that expectation is differentiated. What probability the

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from omegaconf import DictConfig
 
-from demur.core.scoring import overlong_penalty
+from demur.core.reward_rules import overlong_penalty
 from demur.grading import Grader
 from demur_training import recipes
 from demur_training.base_model import end_tokens

@@ -10,7 +10,7 @@ from typing import Any
 from verl import DataProto
 from verl.experimental.reward_loop.reward_manager.base import RewardManagerBase
 
-from demur.core.scoring import overlong_penalty
+from demur.core.reward_rules import overlong_penalty
 from demur.grading import Grader
 from demur_training.base_model import end_tokens
 from demur_training.confidence_label import label_end

@@ -2,11 +2,11 @@
 
 The answers are ordered by confidence and tested from the most confident down: the hypothesis at each threshold is
 that more than `max_error` of the answers at or above it are wrong. A hypothesis that is rejected hands its share of
-delta on to the next, so that delta need not be shared among all thresholds; most of it lies on the first, and the rest
-at a later one, from which testing goes on where the most confident answers are not right often enough (the fallback
-procedure; with all of delta on the first it is fixed-sequence testing). The lowest threshold that is rejected is
-served. Where the graded answers are independent and come as the traffic will, and the order was not chosen by their own
-grades, P(wrong | answered) <= max_error then holds with probability at least 1 - delta over the draw of the graded
+delta on to the next, so that delta need not be shared among all thresholds. Most of it lies on the first; the rest
+waits at a later one, where testing goes on if the most confident answers are not right often enough. This is the
+fallback procedure; with all of delta on the first it is fixed-sequence testing. The lowest threshold that is rejected
+is served. Where the graded answers are independent and come as the traffic will, and the order was not chosen by their
+own grades, P(wrong | answered) <= max_error then holds with probability at least 1 - delta over the draw of the graded
 answers.
 
 References: Angelopoulos, Bates, Candès, Jordan and Lei, "Learn then Test", arXiv:2110.01052; Wiens and Dmitrienko 2005,

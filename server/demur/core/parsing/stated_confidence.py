@@ -1,4 +1,6 @@
-"""One written confidence -> a probability, or why it is none.
+"""A confidence as the model wrote it ("about 90 %") -> a probability, or why it is none.
+
+`response` and `claims` find it in the text.
 
 A statement is read to its end or not at all. It is `[about] NUMBER [SCALE] [REMARK]`, or words with one number in
 brackets behind them; `written_numbers` knows the forms of the number. What says a range, a bound or two different

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from demur.core.scoring import binary, brier, cross_entropy, explicit_risk, overlong_penalty
+from demur.core.reward_rules import binary, brier, cross_entropy, explicit_risk, overlong_penalty
 
 
 def prior_average(confidence: float, valid: bool, cdf: Callable[[float], float], *, cells: int = 2000) -> float:

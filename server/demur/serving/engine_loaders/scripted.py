@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from demur.core.contracts import CONTRACTS
 from demur.engine.scripted import ScriptedEngine
 from demur.manifest import Manifest
-from demur.serving.engines.base import Loaded
+from demur.serving.engine_loaders.base import Loaded
 
 if TYPE_CHECKING:
     from demur.settings import Settings

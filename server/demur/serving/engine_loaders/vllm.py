@@ -10,7 +10,7 @@ from demur.engine.critic import LazyCritic
 from demur.engine.restarting import RestartBudget, RestartingEngine
 from demur.manifest import Manifest, ManifestError
 from demur.serving.critic import critic_for, memory_shares
-from demur.serving.engines.base import Loaded
+from demur.serving.engine_loaders.base import Loaded
 from demur.serving.errors import CannotLoad
 from demur.serving.model_identity import fingerprint_of, is_folder, shipped_calibrators
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from demur.engine.base import EngineError
 from demur.fingerprint import of_name
 from demur.manifest import Manifest, ManifestError
-from demur.serving.engines.base import Loaded
+from demur.serving.engine_loaders.base import Loaded
 from demur.serving.errors import CannotLoad
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ class _Held:
     amount: int = 0
 
 
-class Allowance:
+class RateLimits:
     """Limits per minute of the keys of one process. `clock` gives seconds and never goes back."""
 
     def __init__(self, metrics: Metrics, clock: Callable[[], float]) -> None:
@@ -45,8 +45,8 @@ class Allowance:
         """Hold `most()`, which the request may take at most, and in the end count what it took.
 
         A request that may take more than the whole limit holds all of it: it runs alone, after a minute in which
-        nothing was spent. Raises ApiError 429 when the tokens are not there; so does the request, before anything is
-        generated for it, where its prompt turns out longer than estimated and they are not there then.
+        nothing was spent. Raises ApiError 429 when the tokens are not there. It is raised inside the block, before
+        anything is generated, where the prompt turns out longer than estimated and the tokens no longer suffice.
         """
         if key is None or (limit := key.tokens_per_minute) is None:
             yield
