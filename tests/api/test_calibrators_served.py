@@ -208,6 +208,17 @@ def test_a_request_that_differs_gets_the_raw_number_a_notice_and_no_promise(serv
     assert refused.json()["error"]["message"] == found["notice"]
 
 
+def test_a_request_that_differs_loses_nothing_but_the_promise_where_the_map_leaves_the_number_as_it_is(served) -> None:
+    server = served.fitting(map={"kind": "identity", "signal": "verbalized"})
+    body = {"question": "sure", "temperature": 0.5}
+    found = server.call("POST", PATHS[0], json=body).json()
+    assert (found["confidence_source"], found.get("notice")) == ("verbalized", None)
+    named = server.call("POST", PATHS[0], json=body | {"confidence_source": "calibrated"}).json()
+    assert "temperature 0.5" in named["notice"]
+    refused = server.call("POST", PATHS[0], json=body | {"max_error": 0.2})
+    assert "temperature 0.5" in refused.json()["error"]["message"]
+
+
 def test_a_notice_names_the_field_and_both_values(served) -> None:
     found = answer(served.fitting(), PATHS[0], "sure", temperature=0.7)
     assert "temperature 0.7 instead of 1" in found["notice"]

@@ -29,6 +29,8 @@ def with_calibrator(
         request = _fitted(request, params, services)
     if params.max_error is not None:
         request = _promised(request, params.max_error, settings.min_risk_threshold)
+    elif request.notice is not None and named is None and _changes_nothing(request, services):
+        request = replace(request, notice=None)
     if params.include_conditions:
         request = replace(request, conditions=conditions_of(request, services.manifest.domain))
     return request
@@ -70,6 +72,13 @@ def _fitted(request: ResolvedRequest, params: RequestParams, services: ScoringSe
     return replace(
         request, notice=f"no calibrator was applied: {_first(misfits) or services.calibrators.trouble or other}"
     )
+
+
+def _changes_nothing(request: ResolvedRequest, services: ScoringServices) -> bool:
+    """Whether the confidence is the same with a calibrator as without one: all of them serve the signal that decides
+    as it is, and only certify thresholds on it."""
+    maps = [one.calibrator.map for one in services.calibrators.fitting]
+    return bool(maps) and all(map.kind == "identity" and map.signal == request.confidence_source for map in maps)
 
 
 def _by_source(request: ResolvedRequest, one: ServedCalibrator, services: ScoringServices) -> ResolvedRequest:
