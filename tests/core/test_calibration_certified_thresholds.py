@@ -152,7 +152,7 @@ def test_a_tie_beyond_the_place_of_the_second_beginning_has_all_of_delta():
         wrong = (np.arange(400) < errors) | (np.arange(400) >= tied)
         certificate = certify(confidence, wrong, a, delta)
         assert (certificate.threshold is not None, certificate.answered, certificate.wrong) == (found, tied, errors)
-        assert found or f"more than {errors - 1} are too many" in (certificate.reason or "")
+        assert found or f"only {errors - 1} or fewer would be certain" in (certificate.reason or "")
 
 
 def test_answers_without_a_confidence_are_never_served_and_lower_the_coverage():
@@ -172,7 +172,7 @@ def test_nothing_certified_says_why_and_what_would_help():
     bad = certify(np.linspace(1, 0, 200), np.arange(200) < 5, 0.1)
     assert bad.threshold is None
     assert "5 of the 39" in (bad.reason or "")
-    assert "more than 1 are too many to be certain" in (bad.reason or "")
+    assert "(13 %); only 1 or fewer would be certain" in (bad.reason or "")
 
 
 def test_levels_together_share_delta_and_looks_halve_it():

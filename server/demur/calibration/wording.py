@@ -62,10 +62,10 @@ def on_average(found: Calibrated) -> str | None:
     stated, after = (rows.confidence[~np.isnan(rows.confidence)] for rows in (found.before, found.after))
     if not len(stated) or not len(after):
         return None
-    return (
-        f"Of these answers {percent(found.after.correct.mean())} are right. The confidence was"
-        f" {percent(stated.mean())} on average before, and is {percent(after.mean())} now."
-    )
+    right = f"Of these answers {percent(found.after.correct.mean())} are right."
+    if found.calibrator.map.kind == "identity":
+        return f"{right} The confidence is {percent(after.mean())} on average."
+    return f"{right} The confidence was {percent(stated.mean())} on average before, and is {percent(after.mean())} now."
 
 
 def odds_explained(calibrator: Calibrator) -> str | None:
@@ -74,10 +74,25 @@ def odds_explained(calibrator: Calibrator) -> str | None:
     if not held or not calibrator.certification.exact:
         return None
     odds = odds_of(held[0].delta)
+    if calibrator.certification.simultaneous:
+        together = "All lines hold together so often."
+    else:
+        together = "Each line holds so often by itself: choose which you will use before you see them."
     return (
         f'"{odds[:1].upper()}{odds[1:]}" is about which answers happened to be graded. If many people each graded as'
-        " many answers of this kind, that share of them would find thresholds that keep their word; the others had"
-        " graded too lucky a set."
+        f" many answers of this kind, {odds} such a promise would be kept. The others had graded, by chance, too lucky"
+        f" a set, and could not see it. {together}"
+    )
+
+
+def counted(calibrator: Calibrator) -> str | None:
+    """Which of the graded answers the table of promises counts, where it is not all of them."""
+    rows = calibrator.certification.rows
+    if calibrator.certification.mode != "split" or rows == calibrator.rows:
+        return None
+    return (
+        f"Some of the {calibrator.rows:,} graded answers made the confidence. The others, to {rows:,} questions, tested"
+        " it and are counted here."
     )
 
 
@@ -157,7 +172,8 @@ def notes(found: Calibrated) -> list[str]:
             f"With these grades, {percent(least)} is the least that could be promised. That was found by looking at"
             " them, so it is a hint for the next ones and no promise."
         )
-    lines.append("All of this holds for questions like the graded ones, asked in the same way, and for no others.")
+    these = f"the graded ones ({calibrator.questions})" if calibrator.questions else "the graded ones"
+    lines.append(f"All of this holds for questions like {these}, asked in the same way, and for no others.")
     if calibrator.model is None:
         lines.append(
             "Which model gave the answers is not known, since the rows came without a run card: demur calibrators apply"

@@ -8,7 +8,17 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from demur.calibration.calibrate import Calibrated
 from demur.calibration.errors import CalibrationError
 from demur.calibration.report.figures import any_confidence, reliability_of, risk_and_coverage
-from demur.calibration.wording import SIGNALS, carried, notes, odds_explained, on_average, percent, promise, valid_for
+from demur.calibration.wording import (
+    SIGNALS,
+    carried,
+    counted,
+    notes,
+    odds_explained,
+    on_average,
+    percent,
+    promise,
+    valid_for,
+)
 from demur.core.metrics import METRICS
 from demur.evaluation.formatting import ARROWS, interval_of, value_of
 from demur.evaluation.report.figures import as_svg
@@ -18,7 +28,7 @@ MEANINGS = {
     "auc": "How often a right answer is stated surer than a wrong one. 0.5 is a coin, 1 is always.",
     "smece": "How far the confidence lies from the share that is right, on average. 0 is true.",
     "brier": "Both together, as a squared distance between confidence and outcome. 0 is perfect.",
-    "snr_gain": "How much more confidence right answers get than wrong ones, as a logarithm of their ratio.",
+    "snr_gain": "How much more confidence right answers get than wrong ones. 0 is no more.",
 }
 CAPTIONS = (
     "Before: what was said against what was true. On the dashed line, of the answers said to be 80 % sure 80 % are"
@@ -26,8 +36,8 @@ CAPTIONS = (
     " few do.",
     "After: the same answers with the new confidence, which was made without them.",
     "If only answers with at least this confidence are given: how many that are, and how many of them are wrong. Each"
-    " dot is a promise: from this confidence on, at most so many wrong. That the wrong line runs below it is the room"
-    " for bad luck in the choice of the graded answers.",
+    " dot is a promise: from this confidence on, at most so many wrong. It lies above the line of wrong answers: the"
+    " gap is kept in case the graded answers were lucky ones.",
 )
 
 
@@ -50,6 +60,7 @@ def page(found: Calibrated) -> str:
             pictures=pictures(found),
             promises=[(g, promise(g, found.calibrator)) for g in found.calibrator.guarantees],
             carried=carried(found),
+            counted=counted(found.calibrator),
             notes=notes(found),
             odds=odds_explained(found.calibrator),
             on_average=on_average(found),
@@ -67,15 +78,17 @@ def write_page(path: Path, found: Calibrated) -> None:
 
 
 def pictures(found: Calibrated) -> list[Picture]:
-    """Reliability before and after, and what happens over the threshold; nothing where no row has a confidence."""
+    """Reliability before and, where a map changed it, after; and what happens over the threshold. Nothing where no row
+    has a confidence."""
     if not (any_confidence(found.before) and any_confidence(found.after)):
         return []
     figures = (
         reliability_of(found.before, "Before"),
-        reliability_of(found.after, "After"),
+        None if found.calibrator.map.kind == "identity" else reliability_of(found.after, "After"),
         risk_and_coverage(found.after, found.calibrator),
     )
-    return [Picture(as_svg(figure), caption) for figure, caption in zip(figures, CAPTIONS, strict=True)]
+    captioned = zip(figures, CAPTIONS, strict=True)
+    return [Picture(as_svg(figure), caption) for figure, caption in captioned if figure is not None]
 
 
 def _environment() -> Environment:

@@ -227,5 +227,5 @@ def _too_few(n: int, max_error: float, delta: float) -> str:
 
 def _too_many_wrong(answered: int, wrong: int, max_error: float, delta: float) -> str:
     allowed = int((tail(np.arange(answered + 1), answered, max_error) <= delta).sum()) - 1
-    most = f"more than {allowed} are" if allowed else "any is"
-    return f"{wrong} of the {answered} most confident graded answers are wrong; {most} too many to be certain"
+    share, most = f"{100 * wrong / answered:.2g} %", f"{allowed} or fewer" if allowed else "none"
+    return f"{wrong} of the {answered} most confident graded answers are wrong ({share}); only {most} would be certain"
