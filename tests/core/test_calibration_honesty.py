@@ -39,6 +39,15 @@ def test_sequential_testing_holds_where_every_certificate_is_false(a, n):
     assert within_delta((hypotheses(confidence, wrong, a).last_rejected(DELTA) >= 0).sum(), sets)
 
 
+@pytest.mark.parametrize("steps", [2, 5])
+def test_sequential_testing_holds_where_confidences_are_tied(steps):
+    """Ties decide where testing goes on, so which hypotheses are one hypothesis depends on the draw."""
+    sets, n, a = 1000, 500, 0.2
+    confidence, wrong = worst_case(a, n, sets, seed=1)
+    tied = np.ceil(steps * confidence) / steps
+    assert within_delta((hypotheses(tied, wrong, a).last_rejected(DELTA) >= 0).sum(), sets)
+
+
 def test_searching_all_thresholds_uncorrected_is_caught():
     sets, n, a = 1000, 500, 0.1
     confidence, wrong = worst_case(a, n, sets)
