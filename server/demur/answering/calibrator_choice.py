@@ -78,7 +78,8 @@ def _changes_nothing(request: ResolvedRequest, services: ScoringServices) -> boo
     """Whether the confidence is the same with a calibrator as without one: all of them serve the signal that decides
     as it is, and only certify thresholds on it."""
     maps = [one.calibrator.map for one in services.calibrators.fitting]
-    return bool(maps) and all(map.kind == "identity" and map.signal == request.confidence_source for map in maps)
+    unchanged = all(map.kind == "identity" and map.signal == request.confidence_source for map in maps)
+    return services.calibrators.complete and unchanged
 
 
 def _by_source(request: ResolvedRequest, one: ServedCalibrator, services: ScoringServices) -> ResolvedRequest:

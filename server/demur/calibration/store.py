@@ -62,6 +62,11 @@ class CalibratorStore:
         other = [f"{one.name}: {one.other_model(self.fingerprint)}" for one in self.loaded]
         return None if self.fitting else next(iter([*problems, *other]), "no calibrator is loaded")
 
+    @property
+    def complete(self) -> bool:
+        """Whether every file was read and is of the served model."""
+        return bool(self._followed) and len(self.fitting) == len(self._followed)
+
     def refresh(self) -> None:
         """Read the files again that changed. Never raises; what is wrong is logged when it begins."""
         for followed in [*self._followed, *self._beside]:

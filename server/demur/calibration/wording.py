@@ -33,6 +33,9 @@ def promise(guarantee: Guarantee, calibrator: Calibrator) -> str:
     """What one guarantee comes to, in a sentence or two."""
     level = percent(guarantee.max_error)
     if guarantee.threshold is None:
+        stricter = [g for g in calibrator.guarantees if g.threshold is not None and g.max_error < guarantee.max_error]
+        if stricter:
+            return f"No threshold of its own. What is promised at {percent(stricter[-1].max_error)} keeps this too."
         return f"At most {level} wrong cannot be promised. {sentence(guarantee.reason or '')}"
     return _kept(guarantee, calibrator, level) + _same_as(guarantee, calibrator)
 
@@ -75,9 +78,9 @@ def odds_explained(calibrator: Calibrator) -> str | None:
         return None
     odds = odds_of(held[0].delta)
     if calibrator.certification.simultaneous:
-        together = "All lines hold together so often."
+        together = "All lines together hold that often."
     else:
-        together = "Each line holds so often by itself: choose which you will use before you see them."
+        together = "Each line holds that often by itself: choose which you will use before you see them."
     return (
         f'"{odds[:1].upper()}{odds[1:]}" is about which answers happened to be graded. If many people each graded as'
         f" many answers of this kind, {odds} such a promise would be kept. The others had graded, by chance, too lucky"
@@ -86,14 +89,20 @@ def odds_explained(calibrator: Calibrator) -> str | None:
 
 
 def counted(calibrator: Calibrator) -> str | None:
-    """Which of the graded answers the table of promises counts, where it is not all of them."""
-    rows = calibrator.certification.rows
-    if calibrator.certification.mode != "split" or rows == calibrator.rows:
+    """Which of the graded answers the table of promises counts, where some of them fitted the map."""
+    if calibrator.certification.mode != "split":
         return None
+    kept = calibrator.map.kind == "identity"
+    did = "decided that the confidence stays as it is" if kept else "made the confidence"
     return (
-        f"Some of the {calibrator.rows:,} graded answers made the confidence. The others, to {rows:,} questions, tested"
-        " it and are counted here."
+        f"Some of the {calibrator.rows:,} graded {graded(calibrator)} {did}. The others, about"
+        f" {calibrator.certification.rows:,} questions, tested it and are counted here."
     )
+
+
+def graded(calibrator: Calibrator) -> str:
+    """What was graded, in the plural."""
+    return "claims" if calibrator.level == "claims" else "answers"
 
 
 def sentence(text: str) -> str:
@@ -132,7 +141,7 @@ def how_certified(calibrator: Calibrator) -> str:
     of = {
         "split": "questions that had no part in making the confidence",
         "cross-fit": "questions, each with a confidence made from the others",
-        "raw": "questions, with the confidence as it was stated",
+        "raw": "questions, with the signal as it is",
     }[c.mode]
     unit = "one claim drawn from each at every threshold" if calibrator.level == "claims" else "one answer to each"
     lines = [f"The promises were tested on {c.rows:,} {of}, {unit}."]
@@ -162,8 +171,8 @@ def valid_for(calibrator: Calibrator) -> list[tuple[str, str]]:
 def notes(found: Calibrated) -> list[str]:
     """What else a reader has to know."""
     calibrator = found.calibrator
-    graded = "claims about" if calibrator.level == "claims" else "answers to"
-    lines = [f"{calibrator.rows:,} graded {graded} {calibrator.problems:,} questions."]
+    to = "about" if calibrator.level == "claims" else "to"
+    lines = [f"{calibrator.rows:,} graded {graded(calibrator)} {to} {calibrator.problems:,} questions."]
     if found.ungraded:
         lines.append(f"{found.ungraded:,} that nobody could grade are left out.")
     lines.append(how_certified(calibrator))

@@ -14,7 +14,8 @@ class Calibrated:
     """P(correct) by a calibrator: the confidence that decides wherever one fits the request and no other is named.
 
     Which one fits, and with it what it is computed from, is known once the whole request is: see
-    `demur.answering.calibrator_choice`. A request that none fits is decided on by what the model states, with a notice.
+    `demur.answering.calibrator_choice`. A request that none fits is decided on by what the model states, with a notice
+    where one would have changed that.
     """
 
     per_claim = True

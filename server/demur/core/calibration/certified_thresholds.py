@@ -90,7 +90,7 @@ class Hypotheses:
         level = np.zeros(self.p_value.shape[:-1])
         for place, part in enumerate(np.moveaxis(self.parts(), -1, 0)):
             level = level + delta * part
-            rejected = self.p_value[..., place] <= level
+            rejected = (level > 0) & (self.p_value[..., place] <= level)
             last, level = np.where(rejected, place, last), np.where(rejected, level, 0.0)
         return last
 
@@ -151,9 +151,9 @@ def certify(
     `confidence` and `wrong` are (n,), one row a problem: rows must be independent. NaN stands for no confidence. Raises
     ValueError as `hypotheses` does.
     """
-    return conclude(
-        hypotheses(confidence, wrong, max_error, delta, step=step), np.shape(confidence)[-1], max_error, delta
-    )
+    tests = hypotheses(confidence, wrong, max_error, delta, step=step)
+    given = np.asarray(confidence, dtype=np.float64)
+    return conclude(tests, given.shape[-1], int((~np.isnan(given)).sum()), max_error, delta)
 
 
 def spent(delta: float, *, levels: int = 1, look: int = 0) -> float:
@@ -178,19 +178,20 @@ def smallest_max_error(certificate: Callable[[float], Certificate]) -> float | N
     return next((rate for rate in rates if certificate(rate).threshold is not None), None)
 
 
-def conclude(tests: Hypotheses, n: int, max_error: float, delta: float) -> Certificate:
+def conclude(tests: Hypotheses, n: int, stated: int, max_error: float, delta: float) -> Certificate:
     """The certificate that tests in their order give: the threshold of the last hypothesis that is rejected. `n` is
-    the number of graded answers, or of problems for claims, and makes the coverage."""
-    if not len(tests.threshold):
-        return Certificate(max_error, delta, None, 0, 0, 0.0, _too_few(n, max_error, delta))
+    the number of graded answers, or of problems for claims, and makes the coverage; `stated` of them have a
+    confidence."""
+    first = ranks(n, max_error, delta)[0][:1]
+    needed = int(first[0]) if len(first) else least_answers(max_error, delta)
+    if stated < needed:
+        return Certificate(max_error, delta, None, 0, 0, 0.0, _too_few(stated, max_error, needed))
     last = int(tests.last_rejected(delta))
     place = max(last, 0)
     answered, wrong = int(tests.answered[place]), int(tests.wrong[place])
     if last >= 0:
         return Certificate(max_error, delta, float(tests.threshold[place]), answered, wrong, answered / n)
-    level = delta * float(tests.parts()[0])
-    unanswered = tests.threshold[place] == UNANSWERED
-    reason = _too_few(answered, max_error, level) if unanswered else _too_many_wrong(answered, wrong, max_error, level)
+    reason = _too_many_wrong(answered, wrong, max_error, delta * float(tests.parts()[0]))
     return Certificate(max_error, delta, None, answered, wrong, 0.0, reason)
 
 
@@ -218,14 +219,12 @@ def _ends_of_ties(descending: Floats) -> NDArray[np.int64]:
     return np.minimum.accumulate(end[..., ::-1], axis=-1)[..., ::-1]
 
 
-def _too_few(n: int, max_error: float, delta: float) -> str:
-    return (
-        f"{n} graded answers with a confidence are too few: max_error {max_error:g} needs at least"
-        f" {least_answers(max_error, delta)}"
-    )
+def _too_few(stated: int, max_error: float, needed: int) -> str:
+    return f"{stated} graded answers with a confidence are too few: max_error {max_error:g} needs at least {needed}"
 
 
 def _too_many_wrong(answered: int, wrong: int, max_error: float, delta: float) -> str:
     allowed = int((tail(np.arange(answered + 1), answered, max_error) <= delta).sum()) - 1
-    share, most = f"{100 * wrong / answered:.2g} %", f"{allowed} or fewer" if allowed else "none"
+    percent = 100 * wrong / answered
+    share, most = f"{percent:.{0 if percent >= 10 else 1}f} %", f"{allowed} or fewer" if allowed else "none"
     return f"{wrong} of the {answered} most confident graded answers are wrong ({share}); only {most} would be certain"

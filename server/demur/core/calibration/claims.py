@@ -50,9 +50,8 @@ def certify_claims(
     drawn = [_wrong_of_one_each(p >= t, v, code, rng) for t in placed.threshold.tolist()]
     counted = np.array(drawn, dtype=np.int64)
     p_value = np.where(placed.threshold == UNANSWERED, 1.0, tail(counted, placed.answered, max_error))
-    return conclude(
-        Hypotheses(placed.threshold, placed.answered, counted, p_value, placed.share), len(names), max_error, delta
-    )
+    tests = Hypotheses(placed.threshold, placed.answered, counted, p_value, placed.share)
+    return conclude(tests, len(names), int((surest != UNANSWERED).sum()), max_error, delta)
 
 
 def _wrong_of_one_each(asserted: Bools, wrong: Bools, problem: Ints, rng: np.random.Generator) -> int:

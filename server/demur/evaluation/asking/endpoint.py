@@ -23,7 +23,7 @@ HOPELESS = frozenset({401, 403, 404, 405})
 """Statuses that would meet every question: the key, the address or the API is wrong."""
 
 NO_PROMISE = "guarantee_unavailable"
-"""The code of a demur server's 409: it cannot keep the error rate that is asked for, of no question of the run."""
+"""The code of a demur server's 409: it cannot promise the error rate that is asked for, nor will it the next time."""
 
 FIRST_PAUSE, LONGEST_PAUSE, LONGEST_OBEYED = 0.5, 60.0, 600.0
 """Seconds: before the second try, between tries at most, and of a Retry-After at most."""
