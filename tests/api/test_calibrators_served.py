@@ -247,6 +247,14 @@ def test_a_calibrator_of_another_model_is_never_applied(served) -> None:
     assert (card["fits"], "files:other" in card["reason"]) == (False, True)
 
 
+def test_a_lost_calibrator_is_missed_even_beside_one_that_changes_nothing(served, tmp_path) -> None:
+    identity = {"kind": "identity", "signal": "verbalized"}
+    kept = file(tmp_path / "a.json", served.conditions(contract="claims"), map=identity)
+    lost = file(tmp_path / "b.json", served.conditions(), fingerprint="files:other")
+    assert "notice" not in answer(served.with_files(kept), PATHS[0], "sure")
+    assert answer(served.with_files(kept, lost), PATHS[0], "sure")["notice"]
+
+
 def test_models_say_what_calibrates_them(served) -> None:
     card = served.fitting().call("GET", "/v1/models").json()["data"][0]["demur"]
     assert card["fingerprint"] == FINGERPRINT

@@ -169,6 +169,10 @@ def test_nothing_certified_says_why_and_what_would_help():
     assert few.threshold is None
     assert "37 graded answers" in (few.reason or "")
     assert "at least 38" in (few.reason or "")
+    silent = certify(np.r_[np.linspace(0, 1, 38), np.full(162, np.nan)], np.zeros(200), 0.1)
+    assert (silent.threshold, silent.answered) == (None, 0)
+    assert "38 graded answers with a confidence are too few" in (silent.reason or "")
+    assert "at least 39" in (silent.reason or "")
     bad = certify(np.linspace(1, 0, 200), np.arange(200) < 5, 0.1)
     assert bad.threshold is None
     assert "5 of the 39" in (bad.reason or "")
