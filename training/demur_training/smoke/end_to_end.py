@@ -110,12 +110,16 @@ class EndToEndSmoke:
         return self.change(name, REWARD)
 
     def train_critic(self) -> Change:
-        """A critic for the trained model, whose value is the chance of being right: `ppo-value` with the actor left
-        as it is, on loaded dice, so that it has to read the answer. How the critic's loss moved."""
+        """A critic whose value is the chance of being right: `ppo-value` with the actor left as it is, on loaded dice,
+        so that it has to read the answer. How the critic's loss moved.
+
+        The actor is the base model, which names all sides alike. PPO lets a model drift to any of them, since none
+        earns more, and of one that nearly always says 1 there is little to learn.
+        """
         steps = self.sizes.critic_steps
         still = f"trainer.critic_warmup={steps + 1}"
-        follow(self._run("ppo-value", "model", "value", steps, still, questions="loaded"), self.folder / "value.log")
-        self._export("value", "model-with-critic")
+        follow(self._run("ppo-value", "base", "value", steps, still, questions="loaded"), self.folder / "value.log")
+        self._export("value", "base-with-critic")
         return self.change("value", CRITIC_LOSS)
 
     def evaluate(self, model: str) -> dict[str, Any]:
@@ -129,7 +133,7 @@ class EndToEndSmoke:
 
     def study_critic_position(self) -> CriticPositions:
         """Compare the trained critic's value before the last token with the one at that token."""
-        return study(self.folder / "model-with-critic", self.folder / "loaded" / "val.parquet", scale=self.scale)
+        return study(self.folder / "base-with-critic", self.folder / "loaded" / "val.parquet", scale=self.scale)
 
     def steps_logged(self, run: str) -> list[int]:
         """The steps in a run's log, in its order."""
