@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, Val
 
 from demur.core.answers import Aggregation
 from demur.core.contracts import CONTRACTS
-from demur.fields import KeyOf
+from demur.field_types import KeyOf
 from demur.measured import Example, Measured
 from demur.named_file import FileError, printable, read_file, shown
 from demur.prompts import Domain

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from demur.core.answers import Granularity
 from demur.core.contracts import CONTRACTS
-from demur.fields import KeyOf
+from demur.field_types import KeyOf
 
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Shows = Literal["answer", "abstain", "doubt"]

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, m
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from demur.core.parsing.labels import LABELS, Labels
-from demur.fields import KeyOf
+from demur.field_types import KeyOf
 from demur.label_file import read_labels
 from demur.serving.engine_loaders import ENGINES
 

@@ -65,7 +65,7 @@ def running(served: httpx.Client) -> float:
     return sum(s.value for family in families for s in family.samples if s.name == "vllm:num_requests_running")
 
 
-def test_a_settled_vote_stops_early_and_the_rest_leaves_the_engine(served):
+def test_a_decided_vote_stops_early_and_the_rest_leaves_the_engine(served):
     body = {"question": "What is 3 + 4?", "samples": 16, "selection": "majconf", "stopping": "decided"}
     answer = served.post("/v1/answers", json={**body, "risk_threshold": 0.5, "temperature": 1, "seed": 1}).json()
     assert answer["answer"] == "7"

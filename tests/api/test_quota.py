@@ -39,7 +39,7 @@ class Clock:
     st.lists(st.tuples(st.integers(0, 320), st.integers(1, 120), st.integers(0, 120)), max_size=40),
 )
 def test_no_minute_has_more_than_the_limit(limit: int, wants: list[tuple[float, int, int]]) -> None:
-    """What is settled is at most what was held; whoever comes back after the pause it was told is let in."""
+    """What is charged is at most what was held; whoever comes back after the pause it was told is let in."""
     quota, now, spent = Quota(), 0.0, list[tuple[float, int]]()
     for later, amount, used in wants:
         now += later / 8
@@ -49,7 +49,7 @@ def test_no_minute_has_more_than_the_limit(limit: int, wants: list[tuple[float, 
             assert quota.wait(amount, limit, now) == 0
         held = min(amount, limit)
         quota.hold(held)
-        quota.settle(held, min(used, held), now)
+        quota.charge(held, min(used, held), now)
         spent.append((now, min(used, held)))
         assert sum(part for when, part in spent if when + MINUTE > now) <= limit
     assert quota.held == 0
@@ -60,7 +60,7 @@ def test_what_is_held_is_nobody_elses() -> None:
     quota.hold(30)
     assert quota.wait(20, 50, 0) == 0
     assert quota.wait(21, 50, 0) == 1
-    quota.settle(30, 10, 0)
+    quota.charge(30, 10, 0)
     assert quota.wait(40, 50, 0) == 0
     assert quota.wait(41, 50, 5) == 55
 
@@ -70,7 +70,7 @@ def test_more_than_the_limit_runs_alone() -> None:
     assert quota.wait(1000, 50, 0) == 0
     quota.hold(50)
     assert quota.wait(1, 50, 0) == 1
-    quota.settle(50, 900, 7)
+    quota.charge(50, 900, 7)
     assert quota.wait(1, 50, 8) == 59
     assert quota.wait(1000, 50, 67) == 0
 
@@ -78,10 +78,10 @@ def test_more_than_the_limit_runs_alone() -> None:
 def test_memory_stays_small_and_idle_keys_are_forgotten() -> None:
     quota, quotas = Quota(), Quotas()
     for i in range(100_000):
-        quota.settle(0, 1, i / 1000)
+        quota.charge(0, 1, i / 1000)
     assert len(quota._spent) <= 61
     for i in range(1000):
-        quotas.of(f"{i}", 0).settle(0, 1, 0)
+        quotas.of(f"{i}", 0).charge(0, 1, 0)
     quotas.of("0", 61)
     assert len(quotas) == 1
 

@@ -14,7 +14,7 @@ from demur.api.chat.schemas import ChatRequest
 from demur.api.json_size import MOST_VALUES, holds_too_much, outside_strings
 from demur.api.messages import MAX_MESSAGES, MAX_PARTS
 from demur.api.schemas import AnswerRequest
-from demur.fields import MAX_ENTRIES
+from demur.field_types import MAX_ENTRIES
 
 JSON = {"content-type": "application/json"}
 MANY = 20_000

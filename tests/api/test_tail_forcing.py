@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from demur.answering import Answerer, Final, RequestParams, UnresolvedRequest
 from demur.answering.errors import DeadlineExceeded
 from demur.answering.events import ClaimGiven, Delta, Event, Reset
-from demur.answering.tail_forcing import OwnPart, TailForcer
+from demur.answering.tail_forcing import FreeReply, TailForcer
 from demur.core.answer_span import OutputForm
 from demur.core.contracts import CONTRACTS
 from demur.core.contracts.patterns import WIDE
@@ -270,9 +270,9 @@ FINISHES = st.sampled_from(["stop", "length"])
 
 def planned(contract: str, text: str, finish: Any) -> tuple[str, str] | None:
     """What is put behind an output, and the expression that follows; None where it is left alone."""
-    own = OwnPart()
-    own.take(Chunk(text, finish_reason=finish))
-    tail = TailForcer(OutputForm(CONTRACTS[contract])).plan(own, Sampling(max_tokens=100))
+    free = FreeReply()
+    free.take(Chunk(text, finish_reason=finish))
+    tail = TailForcer(OutputForm(CONTRACTS[contract])).plan(free, Sampling(max_tokens=100))
     if tail is None or tail.sampling.constraint is None:
         return None
     return tail.written.closing + tail.written.opening, tail.sampling.constraint

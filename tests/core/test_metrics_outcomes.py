@@ -67,21 +67,21 @@ def test_a_calibrated_model_passes_every_objective():
     checks = checks_of(p, rng.random(4000) < p, lost=Estimate(0.0, -0.01, 0.01))
     assert len({check.objective for check in checks.values()}) == 4
     assert all(check.passed for check in checks.values())
-    assert all(check.settled for check in checks.values())
+    assert all(check.conclusive for check in checks.values())
 
 
 def test_an_overconfident_model_fails():
     rng = np.random.default_rng(0)
     p = rng.choice([0.95, 1.0], 2000)
     checks = checks_of(p, rng.random(2000) < 0.3, lost=Estimate(0.1, 0.05, 0.15))
-    failed = {name for name, check in checks.items() if check.passed is False and check.settled}
+    failed = {name for name, check in checks.items() if check.passed is False and check.conclusive}
     assert failed >= {
         "gain over a fixed stance",
         "accuracy lost",
         "hallucination at the last t",
         "TP short of t",
     }
-    assert not checks["SNR-gain"].settled
+    assert not checks["SNR-gain"].conclusive
 
 
 def test_a_last_threshold_at_which_nothing_is_answered_passes_nothing():

@@ -83,7 +83,7 @@ def test_no_completion_changes_a_decided_winner(rule: SelectionRule, ballots: li
     vote = Vote(rule, len(ballots) + to_come, "decided")
     for i, ballot in enumerate(ballots):
         vote.add(sample(i, ballot))
-    if vote.settled:
+    if vote.stopped_by:
         before = vote.result().groups[0].key
         for rest in itertools.combinations_with_replacement(EXTREMES, to_come):
             everything = [sample(i, ballot) for i, ballot in enumerate([*ballots, *rest])]
@@ -98,7 +98,7 @@ def test_what_is_not_decided_can_still_change(rule: SelectionRule, ballots: list
     vote = Vote(rule, len(ballots) + to_come, "decided")
     for each in samples:
         vote.add(each)
-    if not vote.settled and (groups := vote.result().groups):
+    if not vote.stopped_by and (groups := vote.result().groups):
         rivals = ["", *(group.key for group in groups[1:])]
         completed = [[*samples, *(sample(len(samples) + i, (rival, 1.0)) for i in range(to_come))] for rival in rivals]
         assert any(select(everything, rule).groups[0].key != groups[0].key for everything in completed)
@@ -192,11 +192,11 @@ def test_very_small_votes(k: int) -> None:
         assert key_of(vote) == "b"
 
 
-def test_a_settled_vote_stays_settled_and_counts_what_was_under_way() -> None:
+def test_a_stopped_vote_stays_stopped_and_counts_what_was_under_way() -> None:
     vote = Vote("majority", 4, "decided")
     for i in range(3):
         vote.add(sample(i, ("b", 0.5)))
-    assert vote.settled == "decided"
+    assert vote.stopped_by == "decided"
     assert vote.add(sample(3, ("c", 0.9))) == "decided"
     assert vote.drawn == 4
     assert [group.members for group in vote.result().groups] == [(0, 1, 2), (3,)]
@@ -205,7 +205,7 @@ def test_a_settled_vote_stays_settled_and_counts_what_was_under_way() -> None:
 def test_a_vote_that_took_all_its_samples_was_stopped_by_nothing() -> None:
     vote = run([("b", 0.5), ("c", 0.6)], "majority", "confident")
     assert vote.over
-    assert vote.settled is None
+    assert vote.stopped_by is None
 
 
 def test_misuse_is_an_error() -> None:

@@ -12,7 +12,7 @@ import pytest
 from transformers import AutoTokenizer
 
 from demur.answering import Answer, Answerer, RequestParams, UnresolvedRequest
-from demur.answering.tail_forcing import OwnPart, TailForcer
+from demur.answering.tail_forcing import FreeReply, TailForcer
 from demur.core.answer_span import OutputForm
 from demur.core.contracts import CONTRACTS
 from demur.core.reader import read
@@ -140,12 +140,12 @@ def test_a_thought_that_the_template_opens_is_never_read(engine, run):
 
 def test_a_claim_may_hold_a_sign_that_begins_tags(engine, run):
     """The tail's expression is compiled by vLLM, and takes a `<` in a step."""
-    own = OwnPart()
-    own.take(Chunk('Solution:\n<Confidence value=0.9 text="a">3 < 4 since 3 ', finish_reason="length"))
-    tail = TailForcer(OutputForm(CONTRACTS["claims"])).plan(own, Sampling(max_tokens=200))
+    free = FreeReply()
+    free.take(Chunk('Solution:\n<Confidence value=0.9 text="a">3 < 4 since 3 ', finish_reason="length"))
+    tail = TailForcer(OutputForm(CONTRACTS["claims"])).plan(free, Sampling(max_tokens=200))
     prompt = run(engine.prepare([Message(role="user", content=QUESTIONS[0])]))
     chunks = run(collect(engine, replace(prompt, written=tail.written), tail.sampling, "claims"))
-    text = own.text + "".join(chunk.text for chunk in chunks)
+    text = free.text + "".join(chunk.text for chunk in chunks)
     assert (
         re.fullmatch(tail.sampling.constraint, "".join(chunk.text for chunk in chunks))
         or chunks[-1].finish_reason == "length"

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from demur.evaluation.asking.answers import AnswersApi
+from demur.evaluation.asking.answers_api import AnswersApi
 from demur.evaluation.asking.base import BadReply, EvaluationRequest, Request, RequestId
 from demur.evaluation.asking.chat import ChatApi, content_of
 from demur.evaluation.asking.endpoint import Endpoint, GaveUp, connect

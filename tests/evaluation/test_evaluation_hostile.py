@@ -5,7 +5,7 @@ import asyncio
 import httpx
 import pytest
 
-from demur.evaluation.asking.answers import AnswersApi
+from demur.evaluation.asking.answers_api import AnswersApi
 from demur.evaluation.asking.base import BadReply, Request
 from demur.evaluation.asking.chat import ChatApi, content_of
 from demur.evaluation.asking.endpoint import Endpoint, GaveUp, connect

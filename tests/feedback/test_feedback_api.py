@@ -177,7 +177,7 @@ def test_texts_are_kept_as_the_operator_wants(keep, store, audited, other) -> No
         answer = server.ask("A secret question?")
         server.feedback.flush()
         with server.feedback._db.begin() as db:
-            from demur.feedback.answers import read
+            from demur.feedback.stored_answers import read
 
             row = read(db, answer["id"])
         assert (row["messages"] is not None, row["text"] is not None) == (kept, kept)

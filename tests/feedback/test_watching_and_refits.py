@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import select
 
 from demur.core.calibration.drift import SLACK, Drift, Overconfidence
-from demur.feedback import answers as kept
+from demur.feedback import stored_answers as kept
 from demur.feedback.database import open_database
 from demur.feedback.grades import Given, Grader
 from demur.feedback.options import FeedbackOptions

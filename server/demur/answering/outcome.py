@@ -14,7 +14,7 @@ from demur.core.aggregation import aggregate
 from demur.core.answers import Completion, Decision, ParsedConfidence
 from demur.core.decision_rules import unreadable
 from demur.core.selection import Group, Selection
-from demur.core.stopping import Settled, Vote
+from demur.core.stopping import StopReason, Vote
 from demur.core.threshold import decide
 
 BELOW = Decision("abstain", "below_threshold")
@@ -28,7 +28,7 @@ class VoteOutcome:
     aborted: int
     tokens: int
     tokens_saved: int
-    stopped_by: Settled | None
+    stopped_by: StopReason | None
     groups: tuple[Group, ...]
     members: tuple[SampleMember, ...]
 
@@ -199,7 +199,7 @@ def _described(vote: Vote, selection: Selection, samples: Sequence[SampleReader]
         aborted=len(samples) - vote.drawn,
         tokens=sum(sample.tokens for sample in samples),
         tokens_saved=_saved(samples, [samples[voter.id] for voter in vote.samples]),
-        stopped_by=vote.settled,
+        stopped_by=vote.stopped_by,
         groups=selection.groups,
         members=tuple(
             SampleMember(

@@ -13,7 +13,7 @@ from demur.core.fields.schema import Schema
 from demur.core.selection import RULES
 from demur.core.stopping import Stopping
 from demur.engine.base import Message
-from demur.fields import (
+from demur.field_types import (
     LARGEST_COUNT,
     LONGEST_KEY,
     LONGEST_VALUE,

@@ -16,8 +16,8 @@ from demur.core.answers import (
     ResponseDecision,
 )
 from demur.core.contracts import ALL_CONTRACTS
-from demur.core.stopping import Settled
-from demur.fields import KeyOf
+from demur.core.stopping import StopReason
+from demur.field_types import KeyOf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +163,7 @@ class SampleReport:
     aborted: int
     tokens: int
     tokens_saved: int
-    stopped_by: Settled | None
+    stopped_by: StopReason | None
     groups: tuple[SampleGroup, ...]
     members: tuple[SampleMember, ...]
 

@@ -37,7 +37,7 @@ def constraint_of(contract: Contract, forced: Forced) -> str | None:
 
 
 @dataclass(slots=True)
-class OwnPart:
+class FreeReply:
     """What a model wrote of a sample in its own way. `tokens` are chunks where the engine does not count."""
 
     finish: FinishReason | None = None
@@ -112,26 +112,26 @@ class TailForcer:
         kept = kept if kept >= LEAST_TAIL else 0
         return replace(sampling, max_tokens=sampling.max_tokens - kept, constraint=None)
 
-    def plan(self, own: OwnPart, sampling: Sampling) -> PlannedTail | None:
+    def plan(self, free: FreeReply, sampling: Sampling) -> PlannedTail | None:
         """The shortest tail with which the sample can be read; None where it can be already, or too little is left
         of its `max_tokens`. A tail is drawn greedily: what is doubtful has been drawn."""
-        left, contract = sampling.max_tokens - own.tokens, self.form.contract
-        if own.finish not in ("stop", "length") or left < LEAST_TAIL or contract.tails is None:
+        left, contract = sampling.max_tokens - free.tokens, self.form.contract
+        if free.finish not in ("stop", "length") or left < LEAST_TAIL or contract.tails is None:
             return None
-        draft, closing = self._draft(own)
+        draft, closing = self._draft(free)
         if not (tails := contract.tails(draft)):
             return None
-        tail, closing = self._fitting(tails, own.text, closing)
+        tail, closing = self._fitting(tails, free.text, closing)
         most = left if contract.most_tail_tokens is None else min(left, contract.most_tail_tokens)
         drawn = replace(sampling, max_tokens=most, temperature=0.0, top_p=1.0, seed=None, constraint=tail.pattern)
-        return PlannedTail(_written(own, tail, closing), drawn)
+        return PlannedTail(_written(free, tail, closing), drawn)
 
-    def _draft(self, own: OwnPart) -> tuple[Draft, str]:
+    def _draft(self, free: FreeReply) -> tuple[Draft, str]:
         """What was written of the final text, and what ends a thought that is still open: then that is nothing yet."""
-        reader, cut = self._read(own.text), own.finish == "length"
+        reader, cut = self._read(free.text), free.finish == "length"
         completion, thought_end = reader.close()[1], reader.thought_end
         if not thought_end:
-            return Draft(own.text, completion, cut), ""
+            return Draft(free.text, completion, cut), ""
         return Draft("", self._read("").close()[1], cut), f"\n{thought_end}\n\n"
 
     def _fitting(self, tails: Sequence[Tail], text: str, closing: str) -> tuple[Tail, str]:
@@ -149,11 +149,11 @@ class TailForcer:
         return reader
 
 
-def _written(own: OwnPart, tail: Tail, closing: str) -> Written:
+def _written(free: FreeReply, tail: Tail, closing: str) -> Written:
     return Written(
-        own.text,
-        tuple(own.token_ids),
-        own.thought,
+        free.text,
+        tuple(free.token_ids),
+        free.thought,
         closing=closing,
         opening=tail.opening,
         request=tail.request,

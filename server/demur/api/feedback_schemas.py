@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from demur.api.errors import ErrorBody
 from demur.api.messages import Text
-from demur.fields import WHOLE, BoundedModel
+from demur.field_types import WHOLE, BoundedModel
 
 MOST_AT_ONCE = 1000
 AnswerId = Annotated[str, Field(pattern=r"^ans_[0-9A-Z]{26}$")]

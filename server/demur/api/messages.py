@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, Validat
 
 from demur.answering.errors import InvalidRequest
 from demur.engine.base import Message
-from demur.fields import BoundedModel, Name
+from demur.field_types import BoundedModel, Name
 
 MAX_MESSAGES = 1_000
 """Of one request."""

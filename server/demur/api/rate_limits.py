@@ -1,4 +1,4 @@
-"""Rate limits of keys: requests are counted as they come, tokens reserved on admission and settled in the end."""
+"""Rate limits of keys: requests are counted as they come, tokens reserved on admission and charged in the end."""
 
 import math
 from collections.abc import Callable, Generator
@@ -38,7 +38,7 @@ class RateLimits:
         quota = self._requests.of(key.id, now)
         if pause := quota.wait(1, limit, now):
             raise self._refusal("requests_per_minute", f"this key has {limit} requests a minute", pause)
-        quota.settle(0, 1, now)
+        quota.charge(0, 1, now)
 
     @contextmanager
     def tokens_for(self, key: Key | None, active: ActiveRequest, most: Callable[[], int]) -> Generator[None]:
@@ -58,7 +58,7 @@ class RateLimits:
             yield
         finally:
             active.on_prompt = None
-            held.quota.settle(held.amount, active.tokens, self._clock())
+            held.quota.charge(held.amount, active.tokens, self._clock())
 
     def _resize(self, held: _Held, most: int) -> None:
         wanted = min(most, held.limit)

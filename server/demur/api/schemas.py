@@ -9,7 +9,7 @@ from demur.answering.errors import InvalidRequest
 from demur.api.chat.forms import JsonObject
 from demur.api.messages import Messages, Text, conversation
 from demur.engine.base import Message
-from demur.fields import NotNull, drop_null_defaults
+from demur.field_types import NotNull, drop_null_defaults
 
 
 def _document(schema: dict[str, Any]) -> None:

@@ -13,7 +13,7 @@ class Quota:
     """A moving window of one minute. Amounts are requests or tokens; a limit may change from call to call.
 
     What was spent counts for a minute, rounded up to the second in which it was; so memory is 61 numbers at most.
-    What is held counts until it is settled.
+    What is held counts until it is charged.
     """
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class Quota:
     def hold(self, amount: int) -> None:
         self.held += amount
 
-    def settle(self, held: int, spent: int, now: float) -> None:
+    def charge(self, held: int, spent: int, now: float) -> None:
         """Give back what was `held`, and count what was spent."""
         self.held -= held
         self._forget(now)

@@ -13,7 +13,7 @@ from demur.core.answers import Aggregation, Granularity
 from demur.core.calibration.maps import Identity, Isotonic, Logistic, Map
 from demur.core.calibration.signals import Floats
 from demur.core.contracts import CONTRACTS
-from demur.fields import KeyOf
+from demur.field_types import KeyOf
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
 """Of a signal."""

@@ -91,13 +91,13 @@ class Rule:
     """A rule that chooses one group of equal answers.
 
     `rank` orders groups, best highest, and must not fall when members join. `confidence` turns the confidences stated
-    in the chosen group into the answer's. `settled` says whether a vote may stop with probability 1 - error budget of
+    in the chosen group into the answer's. `may_stop` says whether a vote may stop with probability 1 - error budget of
     keeping its winner: (the leader's tally, then the others'; k; samples to come; error budget) -> bool.
     """
 
     rank: Callable[[GroupTally], Rank]
     confidence: Callable[[list[float]], float]
-    settled: Callable[[list[GroupTally], int, int, float], bool]
+    may_stop: Callable[[list[GroupTally], int, int, float], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,5 +246,5 @@ RULES: dict[str, Rule] = {
     "majconf": Rule(lambda t: (t.total, t.members), _highest, _by_total),
     "majority": Rule(lambda t: (t.members, t.total), _central, _by_members),
 }
-"""A new rule is one `Rule` (rank, confidence, settled) and one line here. Ranks are plain arithmetic:
+"""A new rule is one `Rule` (rank, confidence, may_stop) and one line here. Ranks are plain arithmetic:
 `demur.core.scaling` evaluates them on arrays."""

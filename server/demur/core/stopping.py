@@ -7,7 +7,7 @@ from typing import Literal
 from demur.core.selection import RULES, GroupTally, Sample, Selection, SelectionRule, select, standing
 
 Stopping = Literal["none", "decided", "confident"]
-Settled = Literal["decided", "confident"]
+StopReason = Literal["decided", "confident"]
 
 
 def winner_is_certain(tallies: Mapping[str, GroupTally], remaining: int, rule: SelectionRule) -> bool:
@@ -41,7 +41,7 @@ def winner_is_likely(
         return False
     leader = _leader(tallies, rule)
     others = [tally for key, tally in tallies.items() if key != leader]
-    return RULES[rule].settled([tallies[leader], *others], k, remaining, error_budget)
+    return RULES[rule].may_stop([tallies[leader], *others], k, remaining, error_budget)
 
 
 def _leader(tallies: Mapping[str, GroupTally], rule: SelectionRule) -> str:
@@ -52,7 +52,7 @@ class Vote:
     """A vote over k samples that says when it may stop. Feed it with `add` as samples end, in any order.
 
     `stopping` is none, decided (lossless) or confident (also stops when the winner is as good as certain). Once
-    settled it stays settled: samples that were under way may still be added, and count in `result`.
+    stopped it stays stopped: samples that were under way may still be added, and count in `result`.
 
     Raises ValueError for k below 1 or an error budget outside (0, 1).
     """
@@ -68,10 +68,10 @@ class Vote:
         self.error_budget = error_budget
         self._samples: dict[int, Sample] = {}
         self._tallies: dict[str, GroupTally] = {}
-        self._settled: Settled | None = None
+        self._stopped_by: StopReason | None = None
 
-    def add(self, sample: Sample) -> Settled | None:
-        """Count one more sample; what settled the vote, if anything has.
+    def add(self, sample: Sample) -> StopReason | None:
+        """Count one more sample; what stopped the vote, if anything has.
 
         Raises ValueError for a sample whose id was counted before, and once all k samples are in.
         """
@@ -82,8 +82,8 @@ class Vote:
         self._samples[sample.id] = sample
         if sample.key is not None:
             self._tallies[sample.key] = self._tallies.get(sample.key, GroupTally()).plus(sample.confidence)
-        self._settled = self._settled or self._judge()
-        return self._settled
+        self._stopped_by = self._stopped_by or self._judge()
+        return self._stopped_by
 
     @property
     def drawn(self) -> int:
@@ -91,14 +91,14 @@ class Vote:
         return len(self._samples)
 
     @property
-    def settled(self) -> Settled | None:
+    def stopped_by(self) -> StopReason | None:
         """What stopped the vote before its k-th sample; None while it is open, and when it took all k."""
-        return self._settled
+        return self._stopped_by
 
     @property
     def over(self) -> bool:
         """Whether no further sample is wanted."""
-        return self._settled is not None or self.drawn == self.k
+        return self._stopped_by is not None or self.drawn == self.k
 
     @property
     def samples(self) -> tuple[Sample, ...]:
@@ -109,7 +109,7 @@ class Vote:
         """The winner among the samples counted so far."""
         return select(self._samples.values(), self.rule)
 
-    def _judge(self) -> Settled | None:
+    def _judge(self) -> StopReason | None:
         remaining = self.k - self.drawn
         if self.stopping == "none" or remaining == 0:
             return None

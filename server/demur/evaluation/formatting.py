@@ -36,10 +36,10 @@ def bound_of(check: Check) -> str:
 
 
 def verdict_of(check: Check) -> str:
-    """pass, fail or undefined; "not settled" where the interval lies on both sides of the bound."""
+    """pass, fail or undefined; "inconclusive" where the interval lies on both sides of the bound."""
     if check.passed is None:
         return "undefined"
-    return ("pass" if check.passed else "fail") + ("" if check.settled else ", not settled")
+    return ("pass" if check.passed else "fail") + ("" if check.conclusive else ", inconclusive")
 
 
 def counts_of(results: Results) -> list[str]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from demur.evaluation.asking.answers import AnswersApi
+from demur.evaluation.asking.answers_api import AnswersApi
 from demur.evaluation.asking.base import Api, EvaluationRequest, Output, Request, RequestId
 from demur.evaluation.asking.chat import ChatApi
 from demur.evaluation.asking.endpoint import Endpoint, connect

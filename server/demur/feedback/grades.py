@@ -7,7 +7,7 @@ from typing import Any, Literal
 from sqlalchemy import Connection, desc, func, insert, select, update
 
 from demur.core.equivalence import is_correct
-from demur.feedback import answers as kept
+from demur.feedback import stored_answers as kept
 from demur.feedback.errors import BadGrade, LeaseLost, UnknownAnswer
 from demur.feedback.options import FeedbackOptions
 from demur.feedback.tables import answers, grades

@@ -71,17 +71,17 @@ def take(
     graded = _graded(db, fingerprint, since, level)
     ways = Counter(_way(row) for row in graded)
     most = ways.most_common(1)[0][0] if ways else "{}"
-    settled = [row for row in graded if _way(row) == most]
-    held = claims_held(db, [row["id"] for row in settled]) if level == "claims" else {}
-    rows = tuple(_claims(settled, held) if level == "claims" else map(_whole, settled))
+    usable = [row for row in graded if _way(row) == most]
+    held = claims_held(db, [row["id"] for row in usable]) if level == "claims" else {}
+    rows = tuple(_claims(usable, held) if level == "claims" else map(_whole, usable))
     if not judge:
         rows = _of_people(rows)
         there = {row.answer_id for row in rows}
-        settled = [row for row in settled if row["id"] in there or row["queue"] == "audit"]
-    audits = sum(row["queue"] == "audit" for row in settled)
+        usable = [row for row in usable if row["id"] in there or row["queue"] == "audit"]
+    audits = sum(row["queue"] == "audit" for row in usable)
     look = _look(db, options, fingerprint, since, audits, level)
     values = {"at": now, "by": by, "since": since, "fingerprint": fingerprint, "look": look, "level": level}
-    db.execute(insert(refits).values(**values, audits=audits, learned=len(settled) - audits))
+    db.execute(insert(refits).values(**values, audits=audits, learned=len(usable) - audits))
     return Refit(
         level=level,
         model=model,
@@ -90,8 +90,8 @@ def take(
         look=look,
         planned=options.planned,
         audits=audits,
-        left_out=len(graded) - len(settled),
-        unjudged=_unjudged(settled, held) if level == "claims" else 0,
+        left_out=len(graded) - len(usable),
+        unjudged=_unjudged(usable, held) if level == "claims" else 0,
         rows=rows,
     )
 
@@ -112,9 +112,9 @@ def _of_people(rows: Sequence[RefitRow]) -> tuple[RefitRow, ...]:
 def _graded(db: Connection, fingerprint: str, since: float, level: Granularity) -> Sequence[Mapping[str, Any]]:
     """Items with a verdict. An audit that was skipped for good counts as wrong: what cannot be judged is not vouched
     for, and leaving it out would make the sample one of easy answers."""
-    settled = (answers.c.state == "graded") | ((answers.c.state == "skipped") & (answers.c.queue == "audit"))
+    done = (answers.c.state == "graded") | ((answers.c.state == "skipped") & (answers.c.queue == "audit"))
     found = select(answers).join(epochs).where(epochs.c.fingerprint == fingerprint)
-    found = found.where(answers.c.queue.is_not(None), settled, answers.c.created >= since)
+    found = found.where(answers.c.queue.is_not(None), done, answers.c.created >= since)
     rows = [dict(row) for row in db.execute(found.order_by(answers.c.created, answers.c.id)).mappings()]
     return [row for row in rows if (row["conditions"].get("granularity") == "claims") == (level == "claims")]
 

@@ -16,7 +16,7 @@ from demur.answering.conditions import conditions_of
 from demur.answering.resolved_request import ResolvedRequest
 from demur.calibration.store import CalibratorStore
 from demur.core.answers import Granularity
-from demur.feedback import answers, grades, leases, refits, shadows, summary
+from demur.feedback import grades, leases, refits, shadows, stored_answers, summary
 from demur.feedback.database import reading
 from demur.feedback.errors import FeedbackError, UnknownAnswer
 from demur.feedback.grades import Given, Grader, Kept
@@ -65,7 +65,7 @@ class Feedback:
         """What is served, and what computes beside it; none before the app sets it."""
         self._forgot = 0.0
         with db.begin() as connection:
-            self._epoch = answers.epoch_of(connection, options, self._model, self._fingerprint, clock())
+            self._epoch = stored_answers.epoch_of(connection, options, self._model, self._fingerprint, clock())
             self.drift: tuple[Watched, ...] = tuple(watched(connection))
         self._writer = Writer(self._write, options.most_waiting, self._dropped, self._tidy, LOOK_AGAIN)
         self._writer.start()
@@ -123,7 +123,7 @@ class Feedback:
     async def remove(self, answer_id: str) -> None:
         """Delete an answer with all that is known of it. Raises UnknownAnswer."""
         await asyncio.to_thread(self.flush)
-        await self._changing(lambda db: answers.remove(db, answer_id))
+        await self._changing(lambda db: stored_answers.remove(db, answer_id))
 
     async def refit(
         self, since: float, by: str, level: Granularity = "response", *, judge: bool = True
@@ -168,7 +168,7 @@ class Feedback:
     def _write(self, rows: Sequence[Row]) -> None:
         compared = shadows.beside(rows, self.calibrators)
         with self._db.begin() as connection:
-            new = {row["id"] for row in answers.write(connection, self._epoch, rows)}
+            new = {row["id"] for row in stored_answers.write(connection, self._epoch, rows)}
             shadows.keep(connection, [one for one in compared if one["answer_id"] in new])
         if self.metrics is not None:
             for row in rows:
@@ -187,7 +187,7 @@ class Feedback:
         if now - self._forgot >= FORGET_EVERY:
             self._forgot = now
             with self._db.begin() as connection:
-                gone = answers.forget(connection, self.options.keep_days, now)
+                gone = stored_answers.forget(connection, self.options.keep_days, now)
             if gone:
                 logger.info("old answers were deleted", extra={"fields": {"answers": gone}})
 

@@ -3,7 +3,7 @@
 from prometheus_client import CollectorRegistry
 
 from demur.observability.admission import AdmissionMetrics
-from demur.observability.answers import AnswerMetrics
+from demur.observability.answer_metrics import AnswerMetrics
 from demur.observability.engine import EngineMetrics
 from demur.observability.http import HttpMetrics
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, WithJsonSchema
 from pydantic_core import CoreSchema, core_schema
 
-from demur.fields import BoundedModel, Name, Strings
+from demur.field_types import BoundedModel, Name, Strings
 
 MOST_STOPS, LONGEST_STOP = 16, 500
 """Stop strings of a request, and characters of one."""

@@ -9,7 +9,7 @@ from pydantic import Field
 from demur.answering.errors import InvalidRequest
 from demur.core.fields import ANY_OBJECT
 from demur.core.fields.schema import Schema
-from demur.fields import AtMost, BoundedModel, Name
+from demur.field_types import AtMost, BoundedModel, Name
 
 MOST_TOOLS = 128
 """Of one request."""

@@ -9,7 +9,7 @@ from demur.answering import Answer, RequestParams, UnresolvedRequest
 from demur.api.chat.fields import HarmlessFields, Ignored, Stops, WithoutEffect
 from demur.api.chat.forms import Form, ResponseFormat, ToolChoice, Tools, form_of
 from demur.api.messages import Messages, conversation
-from demur.fields import WHOLE, BoundedModel, Count
+from demur.field_types import WHOLE, BoundedModel, Count
 
 AbstainAs = Literal["content", "refusal", "error"]
 MOST_TOP_LOGPROBS = 20

@@ -27,7 +27,7 @@ from demur.api.chat.forms import (
 )
 from demur.api.chat.schemas import AbstainAs
 from demur.api.messages import MAX_MESSAGES, CalledFunction, ChatMessage, Content, Text, ToolCall, conversation
-from demur.fields import BoundedModel, Count, Name
+from demur.field_types import BoundedModel, Count, Name
 
 
 class MessageItem(BoundedModel):

@@ -1,6 +1,6 @@
 """The four objectives of behavioral calibration (arXiv:2512.19920, section 3.1) as checks that can fail.
 
-Each check is one number with an interval and a bound. It passes by its value; it is settled when the whole interval
+Each check is one number with an interval and a bound. It passes by its value; it is conclusive when the whole interval
 lies on the same side of the bound.
 """
 
@@ -43,7 +43,7 @@ class Check:
         return None if self.figure.value is None else self._good(self.figure.value)
 
     @property
-    def settled(self) -> bool:
+    def conclusive(self) -> bool:
         """Whether the interval leaves no doubt about it."""
         ends = self.figure.low, self.figure.high
         return all(end is not None and self._good(end) == self.passed for end in ends)

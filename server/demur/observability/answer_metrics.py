@@ -33,7 +33,7 @@ class AnswerMetrics:
         self.tokens = Counter("demur_tokens", "Tokens read and written.", ["kind"], registry=registry)
         self.tokens_saved = Counter(
             "demur_tokens_saved",
-            "Upper bound of the tokens that stopping early saved, by what stopped it: a vote that was settled, or an "
+            "Upper bound of the tokens that stopping early saved, by what stopped it: a vote that was decided, or an "
             "abstention that was certain. Each sample stopped counts the tokens it had left of max_tokens, though most "
             "would have ended before.",
             ["by"],
