@@ -1,8 +1,10 @@
 """What each signal costs: further calls, prompt tokens that are computed again, and milliseconds, on real vLLM.
 
-python -m bench signals [--model FOLDER] [--questions N] [--together N]: the small model that ships, unless another
-folder is named. One question after the other is asked with and without each signal in turn, and the differences of one
-question are compared. `agreement` is of four samples more.
+python -m bench signals [--model FOLDER | --upstream URL] [--questions N] [--together N]: the small model that ships,
+unless another folder is named, or an OpenAI-compatible host that is asked as `demur serve --engine openai` asks it.
+One question after the other is asked with and without each signal in turn, and the differences of one question are
+compared. `agreement` is of four samples more. A host tells how much of a prompt it had in its cache only where it
+counts that (vLLM: `--enable-prompt-tokens-details`); else all of it counts as computed again.
 """
 
 import argparse
@@ -16,10 +18,11 @@ from bench.report import Spread, publish
 
 from demur.answering import Answerer, RequestParams, UnresolvedRequest, new_id
 from demur.answering.response import Answer
-from demur.engine.base import Message
+from demur.engine.base import Engine, Message
 from demur.engine.vllm import VLLMEngine
 from demur.manifest import Manifest
 from demur.model import prepare
+from demur.serving.engine_loaders.openai import OpenAILoader
 from demur.settings import Settings
 
 SIGNALS = ("verbalized", "answer_logprob", "p_true", "agreement")
@@ -62,15 +65,15 @@ async def ask(answerer: Answerer, i: int, **params: Any) -> Asked:
     return Asked(final.answer, 1000 * (time.perf_counter() - began))
 
 
-async def cost_of(answerer: Answerer, signal: str, questions: Sequence[int]) -> Cost:
+async def cost_of(answerer: Answerer, signal: str, questions: Sequence[int], most_tokens: int) -> Cost:
     """Each question twice without the signal, so that its prompt is in the cache, then once with it."""
     cost = Cost(0, [], [], [], [])
     samples = SAMPLES if signal == "agreement" else 1
     calls = samples - 1
     for i in questions:
-        await ask(answerer, i)
-        plain = await ask(answerer, i)
-        shown = await ask(answerer, i, include_signals=[signal], samples=samples)
+        await ask(answerer, i, max_tokens=most_tokens)
+        plain = await ask(answerer, i, max_tokens=most_tokens)
+        shown = await ask(answerer, i, include_signals=[signal], samples=samples, max_tokens=most_tokens)
         told = (shown.answer.signals or {})[signal].cost
         calls = told.calls if told is not None else calls
         written = (shown.answer.usage.completion_tokens or 0) - (plain.answer.usage.completion_tokens or 0)
@@ -88,17 +91,26 @@ async def throughput(answerer: Answerer, together: int, **params: Any) -> float:
     return sum(one.answer.usage.completion_tokens or 0 for one in asked) / (time.perf_counter() - began)
 
 
-async def measure(model: str, questions: int, together: int) -> tuple[dict[str, Cost], list[float]]:
+async def load(model: str, upstream: str | None) -> tuple[Engine, Manifest]:
+    """The engine that is measured, and what it serves."""
+    if upstream is None:
+        return await VLLMEngine.start(model, **ENGINE), Manifest.load(model)
+    loaded = await OpenAILoader().load(Settings.model_validate({"engine": "openai", "upstreams": [upstream]}), {})
+    return loaded.engine, loaded.manifest
+
+
+async def measure(chosen: argparse.Namespace) -> tuple[dict[str, Cost], list[float]]:
     """The cost of each signal, and how many times as many tokens come without log-probabilities as with them."""
-    engine = await VLLMEngine.start(model, **ENGINE)
+    engine, manifest = await load(chosen.model or str(prepare()), chosen.upstream)
     try:
-        answerer = Answerer(engine, Manifest.load(model), Settings(timeout=600))
-        costs = {signal: await cost_of(answerer, signal, range(questions)) for signal in SIGNALS}
+        answerer = Answerer(engine, manifest, Settings(timeout=600))
+        asked, most = range(chosen.questions), chosen.max_tokens
+        costs = {signal: await cost_of(answerer, signal, asked, most) for signal in SIGNALS}
         ratios = list[float]()
-        await throughput(answerer, together)
+        await throughput(answerer, chosen.together, max_tokens=most)
         for _ in range(5):
-            without = await throughput(answerer, together)
-            told = await throughput(answerer, together, include_signals=["answer_logprob"])
+            without = await throughput(answerer, chosen.together, max_tokens=most)
+            told = await throughput(answerer, chosen.together, max_tokens=most, include_signals=["answer_logprob"])
             ratios.append(told / without)
         return costs, ratios
     finally:
@@ -107,12 +119,13 @@ async def measure(model: str, questions: int, together: int) -> tuple[dict[str, 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="bench signals")
-    parser.add_argument("--model", default=None)
+    parser.add_argument("--model", help="a folder that vLLM loads")
+    parser.add_argument("--upstream", help="an OpenAI-compatible host, as http://127.0.0.1:8001/v1")
     parser.add_argument("--questions", type=int, default=12)
     parser.add_argument("--together", type=int, default=32)
+    parser.add_argument("--max-tokens", type=int, default=256)
     chosen = parser.parse_args()
-    model = chosen.model or str(prepare())
-    costs, ratios = asyncio.run(measure(model, chosen.questions, chosen.together))
+    costs, ratios = asyncio.run(measure(chosen))
     rows, data = list[list[str]](), dict[str, Any]()
     for signal, cost in costs.items():
         figures = {name: Spread.of(getattr(cost, name)) for name in FIGURES}
@@ -121,9 +134,10 @@ def main() -> None:
     ratio = Spread.of(ratios)
     rows.append(["answer_logprob: tokens/s with / without", "", "", "", "", ratio.text(".3f")])
     data["answer_logprob"]["throughput_ratio"] = ratio.json()
+    name = "signals" if chosen.upstream is None and chosen.model is None else "signals_other"
     title = f"{chosen.questions} questions, median (least to most); {chosen.together} at once for tokens/s"
     publish(
-        "signals",
+        name,
         title,
         ["", "further calls", "their prompt tokens", "computed again", "further tokens written", "added ms"],
         rows,
