@@ -43,7 +43,7 @@ def test_tables_file_and_page(rows, demur, tmp_path):
         "SNR-gain",
         "carries",
         "threshold",
-        "expected coverage",
+        "confidence needed",
         "500 graded",
     ):
         assert words in result.output, words

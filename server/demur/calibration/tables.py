@@ -12,6 +12,9 @@ from demur.core.calibration.certified_thresholds import WHAT_HELPS
 from demur.core.metrics import METRICS
 from demur.evaluation.formatting import ARROWS, clear, interval_of, value_of
 
+PROMISE_HEADINGS = "max_error>", "confidence needed>", "questions answered>", "graded, that sure>", "wrong among them>"
+"""The words of the page, in its order."""
+
 
 def show(console: Console, found: Calibrated) -> None:
     """Before and after, which signal carried it, the thresholds, and what to know of them."""
@@ -60,7 +63,7 @@ def guarantees_table(calibrator: Calibrator) -> Table:
     """One line an error rate."""
     exact = "" if calibrator.certification.exact else ", approximate"
     title = f"Thresholds by the error rate that is asked for (delta {calibrator.certification.delta:g}{exact})"
-    table = _table(title, "max_error>", "threshold>", "expected coverage>", "answered>", "wrong>")
+    table = _table(title, *PROMISE_HEADINGS)
     for g in calibrator.guarantees:
         if g.threshold is None:
             table.add_row(f"{g.max_error:g}", "none", "–", "–", "–")

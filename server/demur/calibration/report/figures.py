@@ -35,7 +35,7 @@ def risk_and_coverage(rows: Rows, calibrator: Calibrator) -> Figure:
                 axes.axvline(g.threshold, color=INK, linewidth=0.7, linestyle=":")
                 axes.plot(g.threshold, g.max_error, marker="o", markersize=4, color=INK)
         axes.plot([], [], marker="o", linestyle=":", markersize=4, color=INK, label="promised: at most so many wrong")
-        axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="threshold t on the confidence", ylabel="share")
+        axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="confidence needed (threshold t)", ylabel="share of the questions")
         axes.yaxis.set_major_formatter(PercentFormatter(1))
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=1)
         return figure

@@ -83,7 +83,7 @@ def smooth_reliability(diagram: Reliability, title: str) -> Figure:
         axes.fill_between(band.x, 0, height, facecolor="white", edgecolor=INK, hatch="|||", linewidth=0.6)
         axes.plot([], [], color="#2b6a9b", linewidth=4, label="accuracy (width and foot: density)")
         axes.text(0.03, 0.93, f"smECE {diagram.error:.3f}", fontweight="bold")
-        _unit(axes, "stated confidence", "share that is right")
+        _unit(axes, "confidence", "share that is right")
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2)
         return figure
 
