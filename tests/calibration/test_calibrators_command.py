@@ -126,6 +126,64 @@ def test_a_run_of_another_model_or_contract_is_refused(run_folder, calibrated, d
     assert "contract claims" in demur("calibrators", "apply", file, asked).stderr
 
 
+def test_promises_are_tested_on_other_graded_answers(rows, calibrated, demur):
+    """Of 100 new questions the surest 60 are given at 0.3, and 12 of these are wrong."""
+    file = calibrated(rows(records(600)), "raw.json", "--raw", "verbalized", "--max-error", "0.01,0.3")
+    [none, some] = read(file).guarantees
+    assert none.threshold is None
+    assert some.threshold is not None
+    lines = [
+        {"problem": i, "confidence": some.threshold if i < 60 else some.threshold / 2, "correct": i >= 12}
+        for i in range(100)
+    ]
+    lines += [
+        {"problem": 100, "confidence": some.threshold, "correct": None},
+        {"problem": 0, "sample": 1, "confidence": 0.0, "correct": True},
+        {"problem": 101, "confidence": None, "correct": False},
+    ]
+    result = demur("calibrators", "test", file, rows(lines, "new.jsonl"))
+    assert result.exit_code == 0, result.output
+    assert "101 other graded questions" in result.output
+    [line] = [line.split("  ") for line in result.output.splitlines() if line.strip().startswith("0.3 ")]
+    told = [cell.strip() for cell in line if cell.strip()]
+    assert told[:3] == ["0.3", f"{some.threshold:.4g}", "60"]
+    assert told[4] == "12"
+    assert told[5].startswith("20.0 % (10.8 to 32.3)")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"), [(0, "kept here"), (6, "in keeping with it"), (18, "not kept here: these questions may differ")]
+)
+def test_a_promise_is_broken_only_where_the_whole_interval_lies_above_it(wrong, words, rows, calibrated, demur):
+    file = calibrated(rows(records(600)), "raw.json", "--raw", "verbalized", "--max-error", "0.3")
+    lines = [{"problem": i, "confidence": 1.0, "correct": i >= wrong} for i in range(24)]
+    result = demur("calibrators", "test", file, rows(lines, "new.jsonl"))
+    assert words in result.output
+
+
+def test_of_several_claims_of_a_problem_one_is_counted(rows, calibrated, demur):
+    lines = [{**row, "claim": 0} for row in records(600)]
+    file = calibrated(rows(lines), "claims.json", "--raw", "verbalized", "--max-error", "0.3")
+    new = [{"problem": i, "claim": j, "confidence": 1.0, "correct": i % 5 > 0} for i in range(40) for j in range(3)]
+    result = demur("calibrators", "test", file, rows(new, "new.jsonl"))
+    assert "40 other graded questions" in result.output
+    assert "20.0 %" in result.output
+
+
+@pytest.mark.parametrize(
+    ("max_error", "line", "words"),
+    [
+        ("0.01", {"problem": 1, "confidence": 0.5, "correct": True}, "has no threshold"),
+        ("0.3", {"problem": 1, "confidence": 0.5, "correct": None}, "no row was graded"),
+    ],
+)
+def test_nothing_to_test_is_said(max_error, line, words, rows, calibrated, demur):
+    file = calibrated(rows(records(600)), "raw.json", "--raw", "verbalized", "--max-error", max_error)
+    result = demur("calibrators", "test", file, rows([line], "new.jsonl"))
+    assert result.exit_code == 1
+    assert words in result.stderr
+
+
 def test_folders_that_are_no_finished_run_are_refused(demur, tmp_path, run_folder):
     empty = tmp_path / "empty"
     empty.mkdir()

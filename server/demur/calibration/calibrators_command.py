@@ -1,4 +1,5 @@
-"""`demur calibrators`: apply a calibrator to rows; show, list and compare calibrator files; switch what is served."""
+"""`demur calibrators`: apply a calibrator to rows, or test it on them; show, list and compare files; switch what is
+served."""
 
 import json
 import sys
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 app = typer.Typer(
-    help="Calibrator files made by demur calibrate: apply, show, list, compare, serve.",
+    help="Calibrator files made by demur calibrate: apply, test, show, list, compare, serve.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_show_locals=False,
@@ -47,6 +48,28 @@ def apply(
         sys.stdout.write(text)
     else:
         out.write_text(text, encoding="utf-8")
+
+
+@app.command()
+def test(
+    file: File,
+    rows: Annotated[
+        Path, typer.Argument(metavar="ROWS|RUN", help="Graded rows that it was not made from, or a run's folder.")
+    ],
+) -> None:
+    """Whether its promises hold on other graded answers: how many each threshold gives, and how many are wrong.
+
+    Nothing is asked: a threshold decides about the confidences in the rows. Intervals count one answer a question.
+    """
+    from demur.calibration.apply import rows_for
+    from demur.calibration.calibrator_file import read
+    from demur.calibration.listing import kept_table
+    from demur.calibration.promise_check import kept_promises
+
+    with one_line_errors():
+        calibrator = read(file)
+        kept = kept_promises(calibrator, rows_for(calibrator, rows))
+    console().print(kept_table(kept))
 
 
 @app.command()

@@ -12,6 +12,7 @@ from rich.table import Table
 from demur.calibration.calibrator import Calibrator, Figure
 from demur.calibration.calibrator_file import read
 from demur.calibration.errors import CalibrationError, CalibratorFileError
+from demur.calibration.promise_check import KeptPromise
 from demur.calibration.tables import show_promises
 from demur.calibration.versions import Versions
 from demur.calibration.wording import how_certified, percent, valid_for
@@ -81,6 +82,20 @@ def diff_table(first: Calibrator, second: Calibrator) -> Table:
     lines = [(name, *(escape(of.get(name, "–")) for of in pairs)) for name in names]
     title = "Differences" if first != second else "The two are the same"
     return _table(title, ("", "first", "second"), [line for line in lines if line[1] != line[2]])
+
+
+def kept_table(kept: Sequence[KeptPromise]) -> Table:
+    """One line a certified error rate: what it came to on other graded answers."""
+    lines = [
+        (
+            f"{one.guarantee.max_error:g}", f"{one.guarantee.threshold:.4g}", f"{one.answered:,}", one.coverage.text,
+            f"{one.wrong:,}", one.error.text, one.verdict,
+        )
+        for one in kept
+    ]  # fmt: skip
+    headings = "max_error>", "confidence needed>", "answered>", "of all>", "wrong>", "of these>", "promise"
+    title = f"On {kept[0].questions:,} other graded questions, with exact 95 % intervals"
+    return _table(title, headings, lines)
 
 
 def _made_from(c: Calibrator) -> list[tuple[str, str]]:

@@ -26,6 +26,20 @@ class Share:
         high, low = upper_bound(count, total, half), 1 - upper_bound(total - count, total, half)
         return cls(count / total if total else None, float(low), float(high))
 
+    @property
+    def text(self) -> str:
+        """In percent, with the interval."""
+        if self.value is None:
+            return "none"
+        return f"{100 * self.value:.1f} % ({100 * self.low:.1f} to {100 * self.high:.1f})"
+
+
+def verdict(error: Share, max_error: float) -> str:
+    """What a share of wrong answers says of the error rate that was promised."""
+    if error.low > max_error:
+        return "not kept here: these questions may differ from the graded ones"
+    return "kept here" if error.high <= max_error else "in keeping with it; more questions would tell"
+
 
 @dataclass(frozen=True, slots=True)
 class Promise:
@@ -54,9 +68,7 @@ class Promise:
     @property
     def verdict(self) -> str:
         """What the run says of the promise, which is about many runs."""
-        if self.error.low > self.max_error:
-            return "not kept here: these questions may differ from the graded ones"
-        return "kept here" if self.error.high <= self.max_error else "in keeping with it; more questions would tell"
+        return verdict(self.error, self.max_error)
 
 
 def promise_of(graded: Sequence[Graded], asked: float | None) -> Promise | None:
@@ -94,13 +106,7 @@ def lines_of(promise: Promise) -> list[str]:
     kind = "" if promise.exact else " (approximate, no promise)"
     lines = [
         f"Asked for max_error {promise.asked:g}{level}{kind}, by {promise.calibrator}.",
-        f"Answered {promise.answered:,} of {promise.questions:,} questions: {_percent(promise.coverage)}.",
-        f"Wrong {promise.wrong:,} of them: {_percent(promise.error)}; {promise.verdict}.",
+        f"Answered {promise.answered:,} of {promise.questions:,} questions: {promise.coverage.text}.",
+        f"Wrong {promise.wrong:,} of them: {promise.error.text}; {promise.verdict}.",
     ]
     return [*lines, f"{promise.ungraded:,} given answers could not be graded."] if promise.ungraded else lines
-
-
-def _percent(share: Share) -> str:
-    if share.value is None:
-        return "none"
-    return f"{100 * share.value:.1f} % ({100 * share.low:.1f} to {100 * share.high:.1f})"

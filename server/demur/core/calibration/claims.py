@@ -47,15 +47,15 @@ def certify_claims(
         np.where(surest == UNANSWERED, np.nan, surest), np.zeros(len(names)), max_error, delta, step=step
     )
     rng = np.random.default_rng(seed)
-    drawn = [_wrong_of_one_each(p >= t, v, code, rng) for t in placed.threshold.tolist()]
+    drawn = [wrong_of_one_each(p >= t, v, code, rng) for t in placed.threshold.tolist()]
     counted = np.array(drawn, dtype=np.int64)
     p_value = np.where(placed.threshold == UNANSWERED, 1.0, tail(counted, placed.answered, max_error))
     tests = Hypotheses(placed.threshold, placed.answered, counted, p_value, placed.share)
     return conclude(tests, len(names), int((surest != UNANSWERED).sum()), max_error, delta)
 
 
-def _wrong_of_one_each(asserted: Bools, wrong: Bools, problem: Ints, rng: np.random.Generator) -> int:
-    """How many are wrong when one asserted claim of each problem is drawn."""
+def wrong_of_one_each(asserted: Bools, wrong: Bools, problem: Ints, rng: np.random.Generator) -> int:
+    """How many are wrong when one asserted claim (or given answer) of each problem is drawn; all are (rows,)."""
     places = rng.permutation(np.flatnonzero(asserted))
     _, first = np.unique(problem[places], return_index=True)
     return int(wrong[places[first]].sum())

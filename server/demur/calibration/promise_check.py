@@ -1,0 +1,58 @@
+"""Whether the promises of a calibrator hold on other graded answers than those it was made from."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from demur.calibration.calibrator import Calibrator, Guarantee
+from demur.calibration.errors import CalibrationError
+from demur.calibration.rows import SignalRows
+from demur.core.calibration.claims import wrong_of_one_each
+from demur.evaluation.promise import Share, verdict
+
+
+@dataclass(frozen=True, slots=True)
+class KeptPromise:
+    """One certified error rate on other rows. `questions` counts those that were graded, `answered` those with an
+    answer (or claim) as sure as the threshold, `wrong` the wrong ones, of one such answer drawn from each question."""
+
+    guarantee: Guarantee
+    questions: int
+    answered: int
+    wrong: int
+
+    @property
+    def coverage(self) -> Share:
+        return Share.of(self.answered, self.questions)
+
+    @property
+    def error(self) -> Share:
+        return Share.of(self.wrong, self.answered)
+
+    @property
+    def verdict(self) -> str:
+        """In words; it is about these questions, a promise is about many sets of them."""
+        return verdict(self.error, self.guarantee.max_error)
+
+
+def kept_promises(calibrator: Calibrator, rows: SignalRows) -> Sequence[KeptPromise]:
+    """Each certified error rate over the graded ones of `rows`, which are of the calibrator's level.
+
+    Raises CalibrationError where no row was graded, and for a calibrator without a threshold.
+    """
+    certified = [one for one in calibrator.guarantees if one.threshold is not None]
+    if not certified:
+        raise CalibrationError(f"calibrator {calibrator.id} has no threshold, so there is nothing to test")
+    graded = rows.graded()
+    if not graded.rows:
+        raise CalibrationError('no row was graded: "correct" is true or false of a graded one')
+    data, rng = graded.packed(), np.random.default_rng(0)
+    confidence = calibrator.confidence(graded.values(calibrator.signals))
+    found = list[KeptPromise]()
+    for one in certified:
+        given = confidence >= one.threshold
+        answered = len(np.unique(data.problem[given]))
+        wrong = wrong_of_one_each(given, ~data.correct, data.problem, rng)
+        found.append(KeptPromise(one, len(np.unique(data.problem)), answered, wrong))
+    return found
