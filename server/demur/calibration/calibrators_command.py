@@ -63,13 +63,13 @@ def test(
     """
     from demur.calibration.apply import rows_for
     from demur.calibration.calibrator_file import read
-    from demur.calibration.listing import kept_table
+    from demur.calibration.listing import show_kept
     from demur.calibration.promise_check import kept_promises
 
     with one_line_errors():
         calibrator = read(file)
         kept = kept_promises(calibrator, rows_for(calibrator, rows))
-    console().print(kept_table(kept))
+    show_kept(console(), kept)
 
 
 @app.command()

@@ -84,18 +84,20 @@ def diff_table(first: Calibrator, second: Calibrator) -> Table:
     return _table(title, ("", "first", "second"), [line for line in lines if line[1] != line[2]])
 
 
-def kept_table(kept: Sequence[KeptPromise]) -> Table:
-    """One line a certified error rate: what it came to on other graded answers."""
+def show_kept(console: Console, kept: Sequence[KeptPromise]) -> None:
+    """What each certified error rate came to on other graded answers, and what that says of its promise."""
     lines = [
         (
             f"{one.guarantee.max_error:g}", f"{one.guarantee.threshold:.4g}", f"{one.answered:,}", one.coverage.text,
-            f"{one.wrong:,}", one.error.text, one.verdict,
+            f"{one.wrong:,}", one.error.text,
         )
         for one in kept
     ]  # fmt: skip
-    headings = "max_error>", "confidence needed>", "answered>", "of all>", "wrong>", "of these>", "promise"
+    headings = "max_error>", "confidence needed>", "answered>", "of all>", "wrong>", "of these>"
     title = f"On {kept[0].questions:,} other graded questions, with exact 95 % intervals"
-    return _table(title, headings, lines)
+    console.print(_table(title, headings, lines))
+    for one in kept:
+        console.print(f"max_error {one.guarantee.max_error:g}: {one.verdict}.", highlight=False)
 
 
 def _made_from(c: Calibrator) -> list[tuple[str, str]]:
