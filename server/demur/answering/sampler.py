@@ -74,31 +74,31 @@ async def _traced(
 
 async def _with_tail(engine: Engine, batch: SampleBatch, i: int, forcer: TailForcer) -> AsyncGenerator[Piece, None]:
     """What the model writes in its own way, and its tail where that cannot be read without one."""
-    name, sampling, free = f"{batch.first + i}", batch.samplings[i], FreeReply()
+    name, sampling, reply = f"{batch.first + i}", batch.samplings[i], FreeReply()
     as_ended, going_on = list[Chunk](), list[Chunk]()  # the last chunk, and what an engine counts after it
-    free = _traced(engine, batch.prompt, forcer.own_part(sampling), f"{batch.id}-{name}", batch.span)
+    free = _traced(engine, batch.prompt, forcer.free_sampling(sampling), f"{batch.id}-{name}", batch.span)
     async with aclosing(free) as chunks:
         async for chunk in chunks:
-            passed_on = free.take(chunk)
-            if free.finish is None:
+            passed_on = reply.take(chunk)
+            if reply.finish is None:
                 yield chunk
             else:
                 as_ended.append(chunk)
                 going_on.append(passed_on)
-    tail = forcer.plan(free, sampling)
+    tail = forcer.plan(reply, sampling)
     for chunk in as_ended if tail is None else going_on:
         yield chunk
     if tail is None:
         return
     prompt = replace(batch.prompt, written=tail.written)
     rest = _traced(engine, prompt, tail.sampling, f"{batch.id}-tail-{name}", batch.span, "tail")
-    async with aclosing(_counted_on(rest, free, sampling.logprobs is not None)) as pieces:
+    async with aclosing(_counted_on(rest, reply, sampling.logprobs is not None)) as pieces:
         async for piece in pieces:
             yield piece
 
 
 async def _counted_on(
-    tail: AsyncGenerator[Chunk, None], free: FreeReply, tells_logprobs: bool
+    tail: AsyncGenerator[Chunk, None], reply: FreeReply, tells_logprobs: bool
 ) -> AsyncGenerator[Piece, None]:
     """The tail as the end of its sample. Where nobody takes it the sample ends as it had."""
     count = 0
@@ -107,11 +107,11 @@ async def _counted_on(
             async for chunk in chunks:
                 if (way := chunk.resumed) is not None:
                     chunk = replace(chunk, logprobs=not_drawn(chunk.text) if tells_logprobs else ())
-                    yield Settlement(way, "length" if free.finish == "length" else "stop")
+                    yield Settlement(way, "length" if reply.finish == "length" else "stop")
                 count += chunk.pieces
-                yield free.before(chunk, count)
+                yield reply.before(chunk, count)
     except RequestRefused:
-        yield Chunk("", finish_reason=free.finish)
+        yield Chunk("", finish_reason=reply.finish)
 
 
 async def _scored(

@@ -106,7 +106,7 @@ class TailForcer:
 
     form: OutputForm
 
-    def own_part(self, sampling: Sampling) -> Sampling:
+    def free_sampling(self, sampling: Sampling) -> Sampling:
         """The settings of what is written freely: some of the tokens are kept for a tail, at most half of them."""
         kept = min(self.form.contract.tail_tokens, sampling.max_tokens // 2)
         kept = kept if kept >= LEAST_TAIL else 0
