@@ -1,11 +1,12 @@
 """What free reasoning costs and gains a stock model, and what each sign of doubt is worth: a table out of kept rows.
 
-python -m bench any_model [--keep RUNS] [--rows FOLDER]
+python -m bench any_model [--keep RUNS] [--rows FOLDER] [--halves OUT]
 
 `--keep RUNS` takes the graded answers of finished `demur evaluate` runs, the folders RUNS/DATASET-MODE, and keeps them
 without their text: one file a run, which the tables are made from. The modes are `bare` (no contract, an answer in a
 box), `free` (its own way, then settled), `forced` (the whole output in one expression) and `samples` (free, five
-samples). Runs of one dataset ask the same questions in the same order, so that differences are paired.
+samples). Runs of one dataset ask the same questions in the same order, so that differences are paired. `--halves OUT`
+writes two random halves of each run's rows, for `demur calibrate` and `demur calibrators test`.
 """
 
 import argparse
@@ -127,6 +128,17 @@ def worth(found: Mapping[tuple[str, str], list[KeptAnswer]]) -> None:
     publish("any_model_signals", "What each sign of doubt is worth", columns, table, data)
 
 
+def write_halves(found: Mapping[tuple[str, str], list[KeptAnswer]], out: Path) -> None:
+    """OUT/DATASET-MODE-a.jsonl and -b.jsonl: graded rows with their signals, each question in one of them."""
+    out.mkdir(parents=True, exist_ok=True)
+    for (dataset, mode), rows in found.items():
+        shuffled = [rows[i] for i in np.random.default_rng(0).permutation(len(rows))]
+        for name, part in zip("ab", (shuffled[: len(rows) // 2], shuffled[len(rows) // 2 :]), strict=True):
+            lines = [{"problem": row.problem, "correct": row.correct, "signals": dict(row.signals)} for row in part]
+            text = "".join(f"{json.dumps(line)}\n" for line in lines)
+            (out / f"{dataset}-{mode}-{name}.jsonl").write_text(text)
+
+
 def signals_of(rows: Sequence[KeptAnswer], names: Sequence[str]) -> Graded:
     """The rows as a calibrator takes them."""
     values = [[row.signals.get(name) for name in names] for row in rows]
@@ -178,12 +190,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--keep", type=Path, metavar="RUNS", help="folder of finished runs to take rows from")
     parser.add_argument("--rows", type=Path, default=KEPT, help="folder of the kept rows")
+    parser.add_argument("--halves", type=Path, metavar="OUT", help="folder to write two halves of each run to")
     options = parser.parse_args(arguments)
     if options.keep:
         keep(options.keep, options.rows)
     found = read(options.rows)
     if not found:
         parser.error(f"{options.rows} holds no rows: name a folder of runs with --keep")
+    if options.halves:
+        write_halves(found, options.halves)
     for table in (accuracies, worth, chosen):
         table(found)
 

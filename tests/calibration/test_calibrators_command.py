@@ -9,6 +9,7 @@ from calibration.graded_rows import records
 from demur.calibration.calibrate import Options, calibrate
 from demur.calibration.calibrator_file import read, write
 from demur.calibration.graded_source import read_source
+from demur.calibration.wording import confidence_needed
 
 CARD = {
     "plan": {
@@ -149,6 +150,13 @@ def test_promises_are_tested_on_other_graded_answers(rows, calibrated, demur):
     assert told[:3] == ["0.3", f"{some.threshold:.4g}", "60"]
     assert told[4] == "12"
     assert told[5].startswith("20.0 % (10.8 to 32.3)")
+
+
+@pytest.mark.parametrize(
+    ("threshold", "shown"), [(0.43218, "0.4322"), (0.99996, "0.99996"), (0.99999994, "0.9999999"), (1, "1"), (0, "0")]
+)
+def test_a_threshold_below_1_is_never_shown_as_1(threshold, shown):
+    assert confidence_needed(threshold) == shown
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,13 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from demur.calibration.calibrator import Calibrator, Figure
+from demur.calibration.calibrator import Calibrator, Figure, Guarantee
 from demur.calibration.calibrator_file import read
 from demur.calibration.errors import CalibrationError, CalibratorFileError
 from demur.calibration.promise_check import KeptPromise
 from demur.calibration.tables import show_promises
 from demur.calibration.versions import Versions
-from demur.calibration.wording import how_certified, percent, valid_for
+from demur.calibration.wording import confidence_needed, how_certified, percent, valid_for
 from demur.core.metrics import METRICS
 from demur.named_file import shown
 
@@ -88,7 +88,7 @@ def show_kept(console: Console, kept: Sequence[KeptPromise]) -> None:
     """What each certified error rate came to on other graded answers, and what that says of its promise."""
     lines = [
         (
-            f"{one.guarantee.max_error:g}", f"{one.guarantee.threshold:.4g}", f"{one.answered:,}", one.coverage.text,
+            f"{one.guarantee.max_error:g}", confidence_needed(one.threshold), f"{one.answered:,}", one.coverage.text,
             f"{one.wrong:,}", one.error.text,
         )
         for one in kept
@@ -120,10 +120,11 @@ def _figures(c: Calibrator) -> list[tuple[str, str]]:
 
 
 def _thresholds(c: Calibrator) -> list[tuple[str, str]]:
-    return [
-        (f"max_error {g.max_error:g}", "none" if g.threshold is None else f"{g.threshold:.4g}, {percent(g.coverage)}")
-        for g in c.guarantees
-    ]
+    return [(f"max_error {g.max_error:g}", _needed(g)) for g in c.guarantees]
+
+
+def _needed(g: Guarantee) -> str:
+    return "none" if g.threshold is None else f"{confidence_needed(g.threshold)}, {percent(g.coverage)}"
 
 
 def _before_after(c: Calibrator, name: str) -> tuple[str, str]:

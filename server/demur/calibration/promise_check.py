@@ -18,6 +18,7 @@ class KeptPromise:
     answer (or claim) as sure as the threshold, `wrong` the wrong ones, of one such answer drawn from each question."""
 
     guarantee: Guarantee
+    threshold: float
     questions: int
     answered: int
     wrong: int
@@ -41,7 +42,7 @@ def kept_promises(calibrator: Calibrator, rows: SignalRows) -> Sequence[KeptProm
 
     Raises CalibrationError where no row was graded, and for a calibrator without a threshold.
     """
-    certified = [one for one in calibrator.guarantees if one.threshold is not None]
+    certified = [(one, one.threshold) for one in calibrator.guarantees if one.threshold is not None]
     if not certified:
         raise CalibrationError(f"calibrator {calibrator.id} has no threshold, so there is nothing to test")
     graded = rows.graded()
@@ -50,9 +51,9 @@ def kept_promises(calibrator: Calibrator, rows: SignalRows) -> Sequence[KeptProm
     data, rng = graded.packed(), np.random.default_rng(0)
     confidence = calibrator.confidence(graded.values(calibrator.signals))
     found = list[KeptPromise]()
-    for one in certified:
-        given = confidence >= one.threshold
+    for one, threshold in certified:
+        given = confidence >= threshold
         answered = len(np.unique(data.problem[given]))
         wrong = wrong_of_one_each(given, ~data.correct, data.problem, rng)
-        found.append(KeptPromise(one, len(np.unique(data.problem)), answered, wrong))
+        found.append(KeptPromise(one, threshold, len(np.unique(data.problem)), answered, wrong))
     return found

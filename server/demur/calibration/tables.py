@@ -7,7 +7,7 @@ from rich.table import Table
 
 from demur.calibration.calibrate import Calibrated
 from demur.calibration.calibrator import Calibrator
-from demur.calibration.wording import carried, notes, percent, sentence
+from demur.calibration.wording import carried, confidence_needed, notes, percent, sentence
 from demur.core.calibration.certified_thresholds import WHAT_HELPS
 from demur.core.metrics import METRICS
 from demur.evaluation.formatting import ARROWS, clear, interval_of, value_of
@@ -69,7 +69,7 @@ def guarantees_table(calibrator: Calibrator) -> Table:
             table.add_row(f"{g.max_error:g}", "none", "–", "–", "–")
         else:
             counts = f"{g.answered:,}", f"{g.wrong:,}"
-            table.add_row(f"{g.max_error:g}", f"{g.threshold:.4g}", percent(g.coverage), *counts)
+            table.add_row(f"{g.max_error:g}", confidence_needed(g.threshold), percent(g.coverage), *counts)
     return table
 
 

@@ -29,6 +29,12 @@ def percent(share: float) -> str:
     return f"{100 * share:.3g} %"
 
 
+def confidence_needed(threshold: float) -> str:
+    """A threshold in four digits, or in as many as it takes to be told from 1."""
+    digits = next(n for n in range(4, 18) if threshold == 1 or float(f"{threshold:.{n}g}") < 1)
+    return f"{threshold:.{digits}g}"
+
+
 def promise(guarantee: Guarantee, calibrator: Calibrator) -> str:
     """What one guarantee comes to, in a sentence or two."""
     level = percent(guarantee.max_error)

@@ -11,6 +11,7 @@ from demur.calibration.report.figures import any_confidence, reliability_of, ris
 from demur.calibration.wording import (
     SIGNALS,
     carried,
+    confidence_needed,
     counted,
     graded,
     notes,
@@ -102,5 +103,6 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.globals.update(value_of=value_of, interval_of=interval_of, percent=percent)
+    environment.globals.update(confidence_needed=confidence_needed)
     environment.globals.update(METRICS=METRICS, ARROWS=ARROWS, MEANINGS=MEANINGS, SIGNALS=SIGNALS)
     return environment
