@@ -143,9 +143,9 @@ def test_everything_is_done_with_the_keyboard(visit) -> None:
         press("Tab")
         if page.page.evaluate("document.activeElement.id") == "threshold":
             break
-    assert page.find("#threshold").get_attribute("aria-valuetext") == "50%: answer, 1 of 3 steps below"
+    assert page.find("#threshold").get_attribute("aria-valuetext") == "50%: doubtful answer, 1 of 3 steps below"
     press("End")
-    assert page.find("#threshold").get_attribute("aria-valuetext") == "100%: answer, 3 of 3 steps below"
+    assert page.find("#threshold").get_attribute("aria-valuetext") == "100%: doubtful answer, 3 of 3 steps below"
     press("Home")
     for _ in range(3):  # past what is done with the answer
         press("Tab")
@@ -178,7 +178,7 @@ def test_a_screen_reader_hears_the_verdict_once_and_not_every_word(visit) -> Non
     heard = page.page.evaluate("heard")
     assert heard[0] == "Asking."
     assert heard[1:] == [
-        "Answer. 1% sure. As sure as its weakest step. 1 of 3 steps is below the 50% you asked for: marked, with the reason."
+        "Doubtful answer. 1% sure. As sure as its weakest step. 1 of 3 steps is below the 50% you asked for: marked, with the reason."
     ]
     assert page.find("[aria-live], [role=status], [role=alert], output").count() == 5, (
         "slider's output, copy, verdict, what is missing, a file's progress"

@@ -38,7 +38,7 @@ def test_each_example_of_the_model_shows_what_it_says(visit) -> None:
         page.find("#examples button").nth(nth).click()
         page.find('.verdict:is([data-kind="answer"], [data-kind="abstain"])').locator(".cost").wait_for()
         shown.append((page.find(".verdict h2").inner_text(), page.find(".step.doubted").count()))
-    assert shown == [("Answer", 0), ("No answer", 0), ("Answer", 1)]
+    assert shown == [("Answer", 0), ("No answer", 0), ("Doubtful answer", 1)]
     sent = [request.post_data_json for request in page.asked()]
     assert [body["risk_threshold"] for body in sent] == [0.9, 0.8, 0.7]
     assert page.find("label[for=threshold]").inner_text() == "Mark steps that are less than 70% sure"

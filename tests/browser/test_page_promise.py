@@ -47,10 +47,10 @@ def test_a_server_without_calibrators_offers_no_promise(visit) -> None:
 
 
 def test_a_certified_error_rate_is_asked_for_and_kept_until_it_is_moved(calibrated) -> None:
-    page = calibrated(guarantees=[level(0.1, 0.7)])
+    page = calibrated(guarantees=[level(0.1, 0.5)])
     assert page.find("#promise").is_visible()
     page.find("#max-error").select_option(label="at most 10% wrong")
-    assert page.find("#threshold-value").inner_text() == "70%"
+    assert page.find("#threshold-value").inner_text() == "50%"
     assert "at most 10% of them wrong, 9 times in 10." in page.find("#consequence").inner_text()
     page.answer("How many rows?")
     sent = page.asked()[-1].post_data_json
@@ -58,19 +58,19 @@ def test_a_certified_error_rate_is_asked_for_and_kept_until_it_is_moved(calibrat
     assert (
         page.find(".guarantee").inner_text().startswith("At most 10% of the answers given so are wrong, 9 times in 10")
     )
-    page.move(0.6)
+    page.move(0.45)
     assert page.find(".guarantee").is_hidden()
     page.answer("How many rows?")
     assert "max_error" not in page.asked()[-1].post_data_json
 
 
 def test_reload_brings_the_promise_again_and_an_example_leaves_it(calibrated) -> None:
-    page = calibrated(guarantees=[level(0.1, 0.7)])
+    page = calibrated(guarantees=[level(0.1, 0.5)])
     page.find("#max-error").select_option(label="at most 10% wrong")
     page.answer("How many rows?")
     page.page.reload()
     page.find(".guarantee:visible").wait_for()
-    assert page.find("#threshold-value").inner_text() == "70%"
+    assert page.find("#threshold-value").inner_text() == "50%"
     assert page.find("#max-error option:checked").inner_text() == "at most 10% wrong"
     page.page.goto(page.page.url.replace("max_error=0.1", "risk_threshold=0.3"))
     page.page.reload()
@@ -82,6 +82,28 @@ def test_steps_are_offered_no_promise_of_whole_answers(calibrated) -> None:
     page = calibrated(guarantees=[level(0.1, 0.7)])
     page.find("input[value=claims]").check()
     assert page.find("#promise").is_hidden()
+
+
+def test_several_samples_are_offered_no_promise_of_single_ones(calibrated) -> None:
+    page = calibrated(guarantees=[level(0.1, 0.7)])
+    page.find("#options summary").click()
+    page.find("input[name=samples]").fill("5")
+    page.find("input[name=samples]").press("Tab")
+    assert page.find("#promise").is_hidden()
+    page.find("input[name=samples]").fill("1")
+    page.find("input[name=samples]").press("Tab")
+    assert page.find("#promise").is_visible()
+
+
+def test_a_declined_answer_carries_no_promise_and_the_first_screen_says_what_was_checked(calibrated) -> None:
+    page = calibrated(guarantees=[level(0.1, 0.5)], questions="rows and hens")
+    assert page.find("#known").inner_text().startswith("Checked on rows and hens.")
+    page.find("#max-error").select_option(label="at most 10% wrong")
+    page.answer("How many hens?")
+    assert page.find(".verdict").get_attribute("data-kind") == "abstain"
+    assert page.find(".guarantee").is_hidden()
+    page.answer("How many rows?")
+    assert page.find(".guarantee").inner_text().endswith("About other questions nothing is promised.")
 
 
 def test_an_estimate_is_never_worded_as_a_promise(still) -> None:

@@ -145,3 +145,36 @@ def test_the_ticks_stand_where_the_confidences_are(visit) -> None:
     tick = "(tick) => { const box = tick.getBoundingClientRect(); return box.left + box.width / 2; }"
     at = page.find(".tick.whole").evaluate(tick)
     assert at == pytest.approx(page.find("#threshold").evaluate(thumb), abs=1.5)
+
+
+def test_the_first_press_after_typing_shows_what_is_withheld(visit) -> None:
+    """Pressing a button takes the focus from the question, which makes nothing anew under the pointer."""
+    page = visit({"eggs": WHOLE})
+    page.find("input[value=response]").check()
+    page.move(0.9)
+    page.find("#question").press_sequentially("How many eggs?")
+    page.find("#question").press("Enter")
+    page.find(".verdict[data-kind=abstain]").wait_for()
+    assert page.page.evaluate("document.activeElement.id") == "question"
+    page.find(".actions button").click()
+    page.find(".verdict[data-kind=answer]").wait_for(timeout=2000)
+    assert page.find(".verdict .answer").inner_text() == "70"
+    assert page.find("#threshold-value").inner_text() == "62%"
+
+
+def test_an_option_that_was_typed_takes_no_press_away(visit) -> None:
+    page = visit({"eggs": WHOLE})
+    page.find("input[value=response]").check()
+    page.answer("How many eggs?", t=0.9)
+    page.find("#options summary").click()
+    page.find("input[name=seed]").press_sequentially("7")
+    page.find(".actions button").click()
+    page.find(".verdict[data-kind=answer]").wait_for(timeout=2000)
+
+
+def test_an_answer_below_the_threshold_that_is_not_withheld_is_called_doubtful(visit) -> None:
+    page = visit({"eggs": STEPS})
+    verdict = page.answer("How many eggs?", t=0.5)
+    assert verdict.inner_text().startswith("Doubtful answer")
+    page.move(0.4)
+    assert verdict.inner_text().startswith("Answer")

@@ -31,6 +31,7 @@ export class AnswerView {
   #program = new Program();
   #question = el("h2", { class: "asked-question untrusted", dir: "auto" });
   #restarts = el("p", { class: "restarts" });
+  #onTheWay = el("h2", { class: "label" }, "What it wrote before its answer");
   #resets = 0;
   #closed = 0;
   /** @type {string | null | undefined} */
@@ -60,13 +61,13 @@ export class AnswerView {
     this.#vote.clear();
     [this.#resets, this.#closed, this.#settled] = [0, 0, undefined];
     this.root.replaceChildren(
-      this.#question, this.#verdict.element, this.#restarts, this.#steps.element, this.#vote.element, this.#raw.element,
+      this.#question, this.#verdict.element, this.#restarts, this.#onTheWay, this.#steps.element, this.#vote.element, this.#raw.element,
       this.#expected.element, this.#program.element,
     );
     this.root.classList.remove("unfinished");
     this.#raw.set({ raw: null, covered: false });
     this.#expected.set({ values: null, covered: false });
-    for (const part of [this.#restarts, this.#vote.element, this.#program.element]) part.hidden = true;
+    for (const part of [this.#restarts, this.#onTheWay, this.#vote.element, this.#program.element]) part.hidden = true;
   }
 
   /**
@@ -121,6 +122,7 @@ export class AnswerView {
   #settle({ text, claims }) {
     if (text === this.#settled) return;
     this.#settled = text;
+    this.#onTheWay.hidden = !text?.trim() || Boolean(claims?.length);
     this.#steps.settle(text === null ? [] : segments(text, claims ?? []));
   }
 

@@ -31,7 +31,8 @@ export class Composer {
       onEdit();
     });
     this.#form.addEventListener("input", () => showOptions(this.#form, this.#has));
-    this.#form.addEventListener("change", () => {
+    this.#form.addEventListener("change", (event) => {
+      if (event.target === this.#question) return; // Left with what "input" has told.
       showOptions(this.#form, this.#has);
       onEdit();
     });
@@ -98,6 +99,9 @@ export class Composer {
     this.#stop.hidden = state !== "asking";
     this.#send.disabled = state === "waiting";
     setText(this.#send, state === "waiting" ? "Not yet" : "Ask");
+    for (const example of find("examples").querySelectorAll("button")) {
+      example.setAttribute("aria-disabled", String(state === "asking"));
+    }
     if (pressed) (state === "asking" ? this.#stop : this.#send).focus();
   }
 

@@ -1,6 +1,7 @@
 // Questions to try: the served model's own, each with what it shows; general ones where it brings none.
 
 import { el, find } from "./dom.js";
+import { percent } from "./words.js";
 
 /** @type {Example[]} */
 const GENERAL = [
@@ -12,6 +13,12 @@ const GENERAL = [
 const SHOWS = { answer: "it is sure", abstain: "it declines", doubt: "a step is doubtful" };
 
 /**
+ * The threshold that an example brings along.
+ * @param {Example} example
+ */
+const at = ({ risk_threshold: t }) => (t == null ? "" : ` at ${percent(t)}`);
+
+/**
  * Offer `examples` of the model; `onTry(example)` when one is chosen.
  * @param {Example[]} examples
  * @param {(example: Example) => void} onTry
@@ -19,7 +26,7 @@ const SHOWS = { answer: "it is sure", abstain: "it declines", doubt: "a step is 
 export function offerExamples(examples, onTry) {
   const offered = (examples.length > 0 ? examples : GENERAL).map((example) => {
     const { question, shows } = example;
-    const what = shows ? el("span", { class: "shows" }, SHOWS[shows]) : null;
+    const what = shows ? el("span", { class: "shows" }, `${SHOWS[shows]}${at(example)}`) : null;
     return el("button", { type: "button", onclick: () => onTry(example) }, el("span", {}, question), what);
   });
   find("examples").replaceChildren(el("span", {}, "Try"), ...offered);

@@ -80,11 +80,13 @@ export class History {
   }
 
   /** @param {Entry} entry */
-  #entry({ request, decision, confidence }) {
+  #entry({ request, decision, confidence, answer }) {
     const button = el("button", { type: "button", class: "again", dir: "auto", onclick: () => this.onOpen(request) });
     appendUntrusted(button, (request.question ?? "").slice(0, 200));
     const sure = confidence === null ? "" : `, ${percent(confidence)} sure`;
-    return el("li", {}, button, el("span", { class: "facts" }, `${decision === "answer" ? "answered" : "no answer"}${sure}`));
+    const got = el("span", { class: "untrusted", dir: "auto" });
+    appendUntrusted(got, decision === "answer" ? (answer ?? "answered").slice(0, 60) : "no answer");
+    return el("li", {}, button, el("span", { class: "facts" }, got, sure));
   }
 
   #save() {

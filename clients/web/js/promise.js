@@ -60,10 +60,19 @@ export class ErrorRate {
  */
 function levelsFor(calibrators, asked) {
   const granularity = asked.granularity ?? formOf(asked).granularities[0];
-  const fits = (/** @type {Calibrator} */ one) => one.fits && (one.contract ?? asked.contract) === asked.contract && one.granularity === granularity;
+  const samples = isReply(asked) ? asked.usage.samples_drawn + asked.usage.samples_aborted : asked.samples ?? 1;
+  const fits = (/** @type {Calibrator} */ one) => (
+    one.fits && (one.contract ?? asked.contract) === asked.contract && one.granularity === granularity && one.samples === samples
+  );
   const found = (calibrators ?? []).find((one) => fits(one) && one.levels.length > 0);
   return found ? found.levels.map((level) => ({ ...level, exact: found.exact, delta: found.delta })) : [];
 }
+
+/**
+ * @param {Asked | Reply} asked
+ * @returns {asked is Reply}
+ */
+const isReply = (asked) => "usage" in asked;
 
 /**
  * @param {Level} one
@@ -84,19 +93,20 @@ export function levelWords({ max_error: most, expected_coverage: coverage, exact
 }
 
 /**
- * What the guarantee of a reply says; "" where it has none.
+ * What the guarantee of a reply says; "" where it has none, or gives no answer that it could be about.
  * @param {Guarantee | null | undefined} guarantee
  * @param {Granularity} granularity
+ * @param {Reply["decision"]} decision
  */
-export function guaranteeWords(guarantee, granularity = "response") {
-  if (!guarantee) return "";
+export function guaranteeWords(guarantee, granularity = "response", decision = "answer") {
+  if (!guarantee || decision !== "answer") return "";
   const given = granularity === "claims" ? "steps not marked so" : "answers given so";
   const { max_error: most, exact, delta, calibration } = guarantee;
   const about = calibration.questions ? ` (${calibration.questions})` : "";
   const from = `${calibration.rows.toLocaleString("en")} graded answers${about}, ${calibration.made.slice(0, 10)}`;
   if (!exact) return `An estimate, no promise: about ${percent(most)} of the ${given} are wrong. From ${from}.`;
   const holds = `At most ${percent(most)} of the ${given} are wrong, ${certainty(delta)}`;
-  return `${holds}, for questions like those of ${from}.`;
+  return `${holds}, for questions like those of ${from}. About other questions nothing is promised.`;
 }
 
 /** The chance that a level holds, over the choice of graded answers. */

@@ -27,6 +27,11 @@ export class Verdict {
   #actions = el("p", { class: "actions" });
   /** @type {string | null} */
   #answerShown = null;
+  /**
+   * What the actions are about: the same ones are not made anew, since a button that is pressed would lose its click.
+   * @type {{reply: Reply, t: number} | null}
+   */
+  #offered = null;
 
   /**
    * @param {import("./prose.js").Prose} prose
@@ -58,6 +63,7 @@ export class Verdict {
     setText(this.#why, `${hidden}${covered && words > 0 ? "" : `${made} so far.`}`);
     this.#set(this.#calibration, "");
     for (const part of [this.#cost, this.#promise]) this.#set(part, "");
+    this.#offered = null;
     this.#actions.replaceChildren();
   }
 
@@ -76,10 +82,11 @@ export class Verdict {
     this.#setCover(held?.text ? wordsIn(held.text) : 0, "withheld");
     this.#setSure(shown.confidence, shown.risk_threshold);
     setText(this.#why, explanation(shown));
-    this.#set(this.#calibration, reply.calibrated ? "" :
-      reply.notice ?? "Not calibrated: nobody has checked this model’s confidences against how often it is right.");
-    this.#set(this.#promise, guaranteeWords(shown.guarantee, shown.granularity));
+    this.#set(this.#calibration, unchecked(reply));
+    this.#set(this.#promise, guaranteeWords(shown.guarantee, shown.granularity, shown.decision));
     this.#set(this.#cost, [cost(reply, seconds), signalWords(shown.signals)].filter(Boolean).join(". "));
+    if (this.#offered?.reply === reply && this.#offered.t === t) return;
+    this.#offered = { reply, t };
     const use = shown.decision === "answer" && this.followUp ? this.#uses(shown, this.followUp) : [];
     this.#actions.replaceChildren(...this.#offers(reply, shown, t), ...use);
   }
@@ -98,6 +105,7 @@ export class Verdict {
     setText(this.#why, text);
     this.#set(this.#calibration, "");
     for (const part of [this.#cost, this.#promise]) this.#set(part, "");
+    this.#offered = null;
     this.#actions.replaceChildren(again);
   }
 
@@ -183,6 +191,19 @@ export class Verdict {
 function answeredAt(reply) {
   const top = reply.confidence === null ? 0 : Math.round(100 * reply.confidence);
   return [top, top - 1].map((at) => at / 100).find((t) => t >= 0 && redecide(reply, t).decision === "answer") ?? null;
+}
+
+/**
+ * Why nobody has checked the number; of a model that was checked, what its badge does not speak of: a vote is checked
+ * by a calibrator alone.
+ * @param {Reply} reply
+ */
+function unchecked({ calibrated, notice, samples, confidence_source: source }) {
+  if (!calibrated) {
+    return notice ?? "Not calibrated: nobody has checked this model’s confidences against how often it is right.";
+  }
+  if (!samples || source === "calibrated" || source === "none") return "";
+  return "This model was checked on single answers: nobody has checked how often the winner of a vote is right.";
 }
 
 const wordsIn = (text) => text.split(/\s+/).length;

@@ -45,8 +45,8 @@ export const SLIDER = {
  * The headline over an answer's verdict.
  * @param {Reply} reply
  */
-export function headline({ decision, reason }) {
-  if (decision === "answer") return "Answer";
+export function headline({ decision, reason, granularity, confidence, risk_threshold: t }) {
+  if (decision === "answer") return granularity === "claims" && isBelow(confidence, t) ? "Doubtful answer" : "Answer";
   if (reason === "answer_missing" || reason === "truncated") return "No readable answer";
   return "No answer";
 }

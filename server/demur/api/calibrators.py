@@ -34,6 +34,7 @@ class CalibratorCard(BaseModel):
     contract: str | None
     granularity: Literal["response", "claims"]
     signals: list[str]
+    samples: int = Field(description="How many samples each graded answer was chosen among.")
     questions: str | None = Field(description="What the graded questions were, in a few words.")
     rows: int
     problems: int
@@ -63,6 +64,7 @@ def _card(served: ServedCalibrator, fingerprint: str, now: float) -> CalibratorC
         contract=c.contract,
         granularity=c.level,
         signals=list(c.signals),
+        samples=int(c.sampling.get("samples") or 1),
         questions=c.questions,
         rows=c.rows,
         problems=c.problems,
