@@ -20,6 +20,7 @@ PAPER: dict[str, Any] = {
     "actor_rollout_ref.rollout.val_kwargs.temperature": 1.0,
     "actor_rollout_ref.rollout.val_kwargs.top_p": 0.7,
     "actor_rollout_ref.rollout.val_kwargs.top_k": -1,
+    "actor_rollout_ref.rollout.val_kwargs.do_sample": True,
     "algorithm.lam": 1.0,
     "algorithm.gamma": 1.0,
     "actor_rollout_ref.actor.clip_ratio_low": 0.2,
