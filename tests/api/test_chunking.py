@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cut_streams import cut_by, fold
 from demur.answering import Answerer, RequestParams, UnresolvedRequest
-from demur.answering.events import ClaimGiven, Delta, Event, Final, Progress, Reset
+from demur.answering.events import Delta, Event, Final, Progress
 from demur.engine.base import Message
 from demur.engine.scripted import ScriptedEngine
 from demur.manifest import Manifest
@@ -25,31 +26,10 @@ SETTINGS = Settings(allow_withheld=True)
 
 
 async def events_of(output: str, sizes: list[int], fields: dict[str, Any]) -> list[Event]:
-    def cut(text: str) -> list[str]:
-        pieces, start = [], 0
-        for size in sizes:
-            pieces.append(text[start : start + size])
-            start += size
-        return [*pieces, text[start:]]
-
-    engine = ScriptedEngine(lambda messages: output, chunker=cut)
+    engine = ScriptedEngine(lambda messages: output, chunker=cut_by(sizes))
     answerer = Answerer(engine, MANIFEST, SETTINGS, clock=lambda: 0)
     question = UnresolvedRequest(TURNS, RequestParams(**fields))
     return [event async for event in answerer.stream(answerer.open(question), answer_id="ans")]
-
-
-def fold(events: list[Event]) -> tuple[str, list[Any]]:
-    text, claims = "", []
-    for event in events:
-        match event:
-            case Delta():
-                text += event.text
-            case ClaimGiven():
-                assert event.index == len(claims)
-                claims.append(event.claim)
-            case Reset():
-                text, claims = "", []
-    return text, claims
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from cut_streams import cut_by, fold
 from demur.answering import Answerer, Final, RequestParams, UnresolvedRequest
 from demur.answering.errors import DeadlineExceeded
-from demur.answering.events import ClaimGiven, Delta, Event, Reset
+from demur.answering.events import Event
 from demur.answering.tail_forcing import FreeReply, TailForcer
 from demur.core.answer_span import OutputForm
 from demur.core.contracts import CONTRACTS
@@ -303,30 +304,6 @@ def test_a_thought_begun_in_another_speakers_turn_ends_with_a_tail_that_is_read(
     assert tail is not None
     completion = read(f"{text}{tail[0]} 7\nConfidence: 0.3", "response")
     assert (completion.answer, completion.confidence) == ("7", 0.3)
-
-
-def fold(events: list[Event]) -> tuple[str, list[Any]]:
-    text, claims = "", list[Any]()
-    for event in events:
-        match event:
-            case Delta():
-                text += event.text
-            case ClaimGiven():
-                claims.append(event.claim)
-            case Reset():
-                text, claims = "", []
-    return text, claims
-
-
-def cut_by(sizes: list[int]) -> Any:
-    def cut(text: str) -> list[str]:
-        pieces, start = [], 0
-        for size in sizes:
-            pieces.append(text[start : start + size])
-            start += size
-        return [*pieces, text[start:]]
-
-    return cut
 
 
 @pytest.mark.parametrize(
