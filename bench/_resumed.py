@@ -1,7 +1,6 @@
 """Steps of a long benchmark whose results are kept as they end, so that the same command goes on after a stop."""
 
 import json
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,10 +20,13 @@ class Steps:
             if kept["for"] == self._for:
                 self._done = kept["done"]
 
+    def __contains__(self, step: str) -> bool:
+        """Whether it has ended before."""
+        return step in self._done
+
     def run(self, step: str, work: Callable[[], Any]) -> Any:
         """What `work` returns, as JSON gives it back; of a step that has ended before, what it returned then."""
-        if step in self._done:
-            print(f"{step}: done before", file=sys.stderr, flush=True)
+        if step in self:
             return self._done[step]
         self._done[step] = json.loads(json.dumps(work()))
         self._path.parent.mkdir(exist_ok=True)

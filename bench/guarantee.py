@@ -6,7 +6,7 @@ A set is one draw of n graded answers. A certificate is false where the true err
 delta = 0.1 that may happen in one set of ten. Validity is the share of sets without a false certificate. Each cell is
 tested exactly (one-sided binomial, Bonferroni over the cells of its table). Coverage is given as a share of the
 oracle's, and of all answers. The oracle takes the lowest threshold on the same confidence whose true error rate is at
-most a; "none" where there is none.
+most a; "none" where there is none. A part that was stopped goes on where it was, when the same code is run again.
 """
 
 import argparse
@@ -14,7 +14,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench.certificates.cells import Cell, show, spread
+from bench._resumed import Steps
+from bench.certificates.cells import Cell, show, sources, spread
 from bench.certificates.mmlu import before_after, mmlu_of, other_kinds
 from bench.certificates.simulated import SIZES, drift, maps_of, thresholds_of, worst_of
 
@@ -46,8 +47,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
             drift(chosen.sets)
         if part in ("drift", "kinds"):
             continue
-        cells, title = measured(part, sizes, chosen)
+        steps = Steps(f"guarantee_{part}", {"sources": sources()})
+        cells, title = measured(part, sizes, chosen, steps)
         show(f"guarantee_{part}", title, cells, time.monotonic() - start)
+        steps.end()
     for path in chosen.mmlu:
         if "mmlu" in parts:
             before_after(path)
@@ -55,22 +58,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
             other_kinds(path, chosen.sets)
 
 
-def measured(part: str, sizes: list[int], chosen: argparse.Namespace) -> tuple[list[Cell], str]:
+def measured(part: str, sizes: list[int], chosen: argparse.Namespace, steps: Steps) -> tuple[list[Cell], str]:
     """The cells of one part and the title of its table."""
     sets, workers = chosen.sets, chosen.workers
     if part == "thresholds":
         jobs = [(name, n, sets) for n in sizes for name in POPULATIONS]
-        return spread(thresholds_of, jobs, workers), f"One raw signal, {sets} sets a cell"
+        return spread(thresholds_of, jobs, workers, steps), f"One raw signal, {sets} sets a cell"
     if part == "worst":
         title = f"Error just above a everywhere, {sets} sets a cell"
-        return spread(worst_of, [(n, sets) for n in sizes], workers), title
+        return spread(worst_of, [(n, sets) for n in sizes], workers, steps), title
     if part == "mmlu":
         jobs = [(path, n, chosen.map_sets) for path in chosen.mmlu for n in sizes]
-        return spread(mmlu_of, jobs, workers), f"MMLU-Pro, drawn with replacement, {chosen.map_sets} sets a cell"
+        return spread(mmlu_of, jobs, workers, steps), f"MMLU-Pro, drawn with replacement, {chosen.map_sets} sets a cell"
     drawn = chosen.map_sets if part == "split" else chosen.cross_sets
     chunks = [(first, min(TOGETHER, drawn - first)) for first in range(0, drawn, TOGETHER)]
     jobs = [(name, n, part, count, first) for first, count in chunks for n in sizes for name in POPULATIONS]
-    return spread(maps_of, jobs, workers), f"Fitted maps, {drawn} sets a cell"
+    return spread(maps_of, jobs, workers, steps), f"Fitted maps, {drawn} sets a cell"
 
 
 if __name__ == "__main__":

@@ -1,11 +1,14 @@
 """One cell of a table about certificates: how often they held, how many answers they left; and cells as tables."""
 
+import hashlib
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 import numpy as np
+from bench._resumed import Steps
 from bench.report import publish
 from numpy.typing import NDArray
 from scipy.stats import binomtest
@@ -157,13 +160,28 @@ def summary(method: str, cells: list[Cell], columns: list[tuple[int, float]]) ->
     return [f"lowest / mean / mean, {method}", *texts]
 
 
-def spread(work: Callable[..., list[Cell]], jobs: Sequence[tuple[object, ...]], workers: int) -> list[Cell]:
-    """Run jobs in processes, saying on standard error how far it is."""
+def spread(
+    work: Callable[..., list[Cell]], jobs: Sequence[tuple[object, ...]], workers: int, steps: Steps
+) -> list[Cell]:
+    """Run jobs in processes, saying on standard error how far it is; what ended before a stop is not run again."""
     cells: list[Cell] = []
     with ProcessPoolExecutor(workers) as pool:
-        futures = [pool.submit(work, *job) for job in jobs]
-        for i, future in enumerate(futures, start=1):
-            cells += future.result()
+        futures = {str(job): None if str(job) in steps else pool.submit(work, *job) for job in jobs}
+        for i, (job, future) in enumerate(futures.items(), start=1):
+            ended = steps.run(job, lambda future=future: [asdict(one) for one in future.result()])
+            cells += [Cell(**one) for one in ended]
             print(f"\r{i} of {len(jobs)}", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
     return merged(cells)
+
+
+def sources() -> str:
+    """A digest of the code that certificates come from: what other code found is not gone on with."""
+    import demur.calibration.calibrate as calibrating
+    import demur.core.calibration as pure
+
+    folders = Path(__file__).parent, Path(str(pure.__file__)).parent, Path(str(calibrating.__file__)).parent
+    found = hashlib.sha256()
+    for path in sorted(path for folder in folders for path in folder.glob("*.py")):
+        found.update(path.read_bytes())
+    return found.hexdigest()
