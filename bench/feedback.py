@@ -221,6 +221,8 @@ def main() -> None:
     works["cost"] = partial(cost, chosen.rounds)
     for name, work in works.items():
         if not chosen.only or name in chosen.only:
+            if name in steps:
+                print(f"{name}: done before", file=sys.stderr, flush=True)
             lines, data[name] = steps.run(name, work)
             rows += lines
     publish("feedback", "Keeping answers while they are served", ["store", "figure", "value"], rows, data)
