@@ -7,12 +7,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from fastapi import FastAPI
 
+from calibrated_server import Served
 from demur.api.app import create_app
 from demur.engine.scripted import ScriptedEngine
 from demur.engine.scripted_critic import ScriptedCritic
@@ -88,6 +90,11 @@ def running(server: Server) -> Iterator[Server]:
 def make() -> Callable[..., Server]:
     """Builds a server in process."""
     return build
+
+
+@pytest.fixture
+def served(make: Callable[..., Server], tmp_path: Path) -> Served:
+    return Served(make, tmp_path)
 
 
 @pytest.fixture

@@ -1,78 +1,10 @@
-"""A calibrator decides where it fits the request, keeps an error rate on demand, and promises nothing elsewhere."""
-
-import json
-from pathlib import Path
-from typing import Any
+"""A calibrator decides where it fits the request and keeps an error rate on demand."""
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-from demur.api.app import create_app
-from demur.calibration.errors import CalibratorFileError
-from demur.calibration.store import CalibratorStore
-from demur.engine.scripted import ScriptedEngine
+from calibrated_server import AT_05, AT_09, FINGERPRINT, PATHS, answer
 from demur.engine.scripted_critic import ScriptedCritic
-from demur.manifest import Manifest
-from demur.settings import Settings
-from served_calibrators import calibrator, file, level
-
-FINGERPRINT = "files:one"
-SURE = "Two.\nAnswer: 2\nConfidence: 0.9"
-DOUBTFUL = "Two.\nAnswer: 2\nConfidence: 0.5"
-SILENT = "Two.\nAnswer: 2"
-CLAIMS = (
-    'Let me see.\nSolution:\n<Confidence value=0.9 text="a">1 + 1 = 2</Confidence>\n'
-    '<Confidence value=0.5 text="b">2 + 2 = 4</Confidence>\nAnswer:4'
-)
-SCRIPT = {"sure": SURE, "doubtful": DOUBTFUL, "silent": SILENT, "claims": CLAIMS}
-AT_09, AT_05 = 0.524633113, 0.268941421
-PATHS = ["/v1/answers", "/v1/chat/completions"]
-
-
-class Served:
-    """A server in process with calibrators for the requests it is asked."""
-
-    def __init__(self, make: Any, folder: Path) -> None:
-        self._make = make
-        self.folder = folder
-        self.server = make(ScriptedEngine(SCRIPT))
-
-    def conditions(self, **fields: Any) -> dict[str, Any]:
-        reply = self.server.ask("sure", include_conditions=True, **fields)
-        assert reply.status_code == 200, reply.text
-        return reply.json()["conditions"]
-
-    def with_files(self, *paths: Path, critic: ScriptedCritic | None = None, **server: Any) -> Any:
-        described = {"name": "demur-test", "contracts": ["response", "claims", "explicit_risk"]}
-        described |= {"calibrated": True, **({"critic": {"path": "critic"}} if critic else {})}
-        built = self._make(ScriptedEngine(SCRIPT))
-        app = create_app(
-            built.engine,
-            Manifest.model_validate(described),
-            Settings(**server),
-            critic=critic,
-            calibrators=CalibratorStore(paths, FINGERPRINT),
-            fingerprint=FINGERPRINT,
-        )
-        return type(built)(app, built.engine)
-
-    def fitting(self, asked: dict[str, Any] | None = None, server: dict[str, Any] | None = None, **changes: Any) -> Any:
-        path = file(
-            self.folder / f"c{len(list(self.folder.iterdir()))}.json", self.conditions(**asked or {}), **changes
-        )
-        return self.with_files(path, **server or {})
-
-
-@pytest.fixture
-def served(make, tmp_path) -> Served:
-    return Served(make, tmp_path)
-
-
-def answer(server: Any, path: str, question: str, **fields: Any) -> Any:
-    reply = server.ask(question, **fields) if path == PATHS[0] else server.chat(question, **fields)
-    assert reply.status_code == 200, reply.text
-    return reply.json() if path == PATHS[0] else reply.json()["choices"][0]["demur"]
+from served_calibrators import file, level
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -166,93 +98,6 @@ def test_contradictions_are_named(served, path, fields, param) -> None:
 @pytest.mark.parametrize("value", [-0.1, 1.1, "0.1", None, True])
 def test_only_a_share_is_one(served, value) -> None:
     assert served.fitting().ask("sure", max_error=value).status_code == 400
-
-
-def test_without_a_calibrator_nothing_is_promised(served) -> None:
-    reply = served.server.ask("sure", max_error=0.2)
-    assert (reply.status_code, reply.json()["error"]["type"]) == (409, "guarantee_unavailable")
-    assert "no calibrator is loaded" in reply.json()["error"]["message"]
-    assert served.server.ask("sure", confidence_source="calibrated").status_code == 400
-
-
-MISFITS = {
-    "temperature": {"temperature": 0.7},
-    "top_p": {"top_p": 0.5},
-    "max_tokens": {"max_tokens": 77},
-    "samples": {"samples": 3},
-    "turns": {
-        "messages": [
-            {"role": "user", "content": "hello"},
-            {"role": "assistant", "content": "hi"},
-            {"role": "user", "content": "sure"},
-        ]
-    },
-    "system": {"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "sure"}]},
-    "contract": {"contract": "claims", "granularity": "response"},
-    "granularity": {"contract": "claims"},
-}
-
-
-@pytest.mark.parametrize("fields", MISFITS.values(), ids=MISFITS)
-def test_a_request_that_differs_gets_the_raw_number_a_notice_and_no_promise(served, fields) -> None:
-    server = served.fitting()
-    body = {"question": "sure"} | fields
-    if "messages" in fields:
-        del body["question"]
-    found = server.call("POST", PATHS[0], json=body).json()
-    assert found["confidence_source"] == "verbalized"
-    assert found["calibrated"] is True  # as the model was trained
-    assert found["notice"].startswith("no calibrator was applied: ")
-    refused = server.call("POST", PATHS[0], json=body | {"max_error": 0.2})
-    assert (refused.status_code, refused.json()["error"]["type"]) == (409, "guarantee_unavailable")
-    assert refused.json()["error"]["message"] == found["notice"]
-
-
-def test_a_request_that_differs_loses_nothing_but_the_promise_where_the_map_leaves_the_number_as_it_is(served) -> None:
-    server = served.fitting(map={"kind": "identity", "signal": "verbalized"})
-    body = {"question": "sure", "temperature": 0.5}
-    found = server.call("POST", PATHS[0], json=body).json()
-    assert (found["confidence_source"], found.get("notice")) == ("verbalized", None)
-    named = server.call("POST", PATHS[0], json=body | {"confidence_source": "calibrated"}).json()
-    assert "temperature 0.5" in named["notice"]
-    refused = server.call("POST", PATHS[0], json=body | {"max_error": 0.2})
-    assert "temperature 0.5" in refused.json()["error"]["message"]
-
-
-def test_a_notice_names_the_field_and_both_values(served) -> None:
-    found = answer(served.fitting(), PATHS[0], "sure", temperature=0.7)
-    assert "temperature 0.7 instead of 1" in found["notice"]
-
-
-def test_an_uncalibrated_model_is_called_calibrated_only_where_one_was_applied(served, make, tmp_path) -> None:
-    path = file(tmp_path / "c.json", served.conditions())
-    plain = Manifest(name="demur-test", contracts=("response",))
-    forced_never = Settings(force_contract="never", prompt_wording="trained")
-    store = CalibratorStore([path], FINGERPRINT)
-    built = make(ScriptedEngine(SCRIPT))
-    server = type(built)(
-        create_app(built.engine, plain, forced_never, calibrators=store, fingerprint=FINGERPRINT), built.engine
-    )
-    assert server.ask("sure").json()["calibrated"] is True
-    assert server.ask("sure", top_p=0.5).json()["calibrated"] is False
-
-
-def test_a_calibrator_of_another_model_is_never_applied(served) -> None:
-    server = served.fitting(fingerprint="files:other")
-    found = answer(server, PATHS[0], "sure")
-    assert (found["confidence"], found["confidence_source"]) == (0.9, "verbalized")
-    assert "another model" in found["notice"]
-    assert server.ask("sure", max_error=0.2).status_code == 409
-    card = server.call("GET", "/v1/models").json()["data"][0]["demur"]["calibrators"][0]
-    assert (card["fits"], "files:other" in card["reason"]) == (False, True)
-
-
-def test_a_lost_calibrator_is_missed_even_beside_one_that_changes_nothing(served, tmp_path) -> None:
-    identity = {"kind": "identity", "signal": "verbalized"}
-    kept = file(tmp_path / "a.json", served.conditions(contract="claims"), map=identity)
-    lost = file(tmp_path / "b.json", served.conditions(), fingerprint="files:other")
-    assert "notice" not in answer(served.with_files(kept), PATHS[0], "sure")
-    assert answer(served.with_files(kept, lost), PATHS[0], "sure")["notice"]
 
 
 def test_models_say_what_calibrates_them(served) -> None:
@@ -373,32 +218,3 @@ def test_the_operators_own_source_comes_first_and_max_error_is_calibrated_all_th
     server = served.with_files(path, critic=ScriptedCritic({}, start=0.7), confidence_source="critic")
     assert answer(server, PATHS[0], "sure")["confidence_source"] == "critic"
     assert answer(server, PATHS[0], "sure", max_error=0.2)["confidence_source"] == "calibrated"
-
-
-ANY_VALUE = st.one_of(
-    st.none(), st.integers(0, 5), st.floats(0, 2), st.sampled_from(["one", "several", "majority", "x"])
-)
-
-
-@given(data=st.data())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_nothing_is_promised_where_any_condition_differs(served, data) -> None:
-    """Whatever one field of the graded answers is, a request with another gets the raw number and no promise."""
-    asked = served.conditions()
-    name = data.draw(st.sampled_from(sorted(set(asked) - {"source", "contract", "granularity"})))
-    value = data.draw(ANY_VALUE)
-    store = CalibratorStore((), FINGERPRINT)
-    try:
-        made = calibrator(asked | {name: value})
-    except CalibratorFileError:  # what makes no calibrator is served under no promise either
-        return
-    path = served.folder / "drawn.json"
-    path.write_text(json.dumps(made.model_dump(mode="json")), encoding="utf-8")
-    try:
-        store = CalibratorStore([path], FINGERPRINT)
-    except CalibratorFileError:  # refused at the start
-        return
-    differs = value != asked[name]
-    assert store.fitting[0].misfit(asked) is not None if differs else store.fitting[0].misfit(asked) is None
-    server = served.with_files(path)
-    assert server.ask("sure", max_error=0.2).status_code == (409 if differs else 200)

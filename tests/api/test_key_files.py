@@ -1,62 +1,25 @@
-"""The file of keys: a revocation holds for whoever reads it, and what is wrong with the file is said, not waited for."""
+"""The file of keys: a revocation holds for whoever reads it, and its mode, owner and links stay."""
 
-import asyncio
-import json
 import os
-import shutil
-import socket
 import stat
 import subprocess
 import sys
-import threading
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import httpx
 import pytest
 
-from demur.api_keys import ApiKeyStore, Key, KeyFile, KeysError, make_key
-from demur.api_keys.file import MOST_BYTES, MOST_KEYS
+from demur.api_keys import ApiKeyStore, KeyFile, KeysError
 from demur.api_keys.store import MAX_AGE
+from keys_in_files import Clock, add, found, revoke_all
 
 OTHER = 12345
 """A user who is not the one that runs the tests."""
 as_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can give files away")
 
 
-@dataclass
-class Clock:
-    now: float = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     return tmp_path / "keys.json"
-
-
-def add(file: Path, name: str = "someone") -> str:
-    key, text = make_key(name)
-    KeyFile(file).change(lambda keys: (*keys, key))
-    return text
-
-
-def revoke_all(file: Path) -> None:
-    KeyFile(file).change(lambda keys: ())
-
-
-def found(ring: ApiKeyStore, text: str) -> Key | None:
-    asyncio.run(ring.refresh())
-    key = ring.find(text)
-    return key if key is not None and ring.trusts(key) else None
-
-
-def ask(server: Any, text: str) -> httpx.Response:
-    return server.call("GET", "/v1/models", headers={"authorization": f"Bearer {text}"})
 
 
 def linked(file: Path) -> list[Path]:
@@ -206,202 +169,3 @@ def test_a_mounted_file_that_is_replaced_outside_is_said_to_be_old(file: Path, c
         clock.now += MAX_AGE + 1
         assert found(ring, text) is None
     assert "mount its folder" in str(caplog.records[-1].__dict__["fields"])
-
-
-def pipe(path: Path) -> None:
-    os.mkfifo(path)
-
-
-def unix_socket(path: Path) -> None:
-    here = os.getcwd()
-    os.chdir(path.parent)  # the path of a socket is short
-    try:
-        with socket.socket(socket.AF_UNIX) as listener:
-            listener.bind(path.name)
-    finally:
-        os.chdir(here)
-
-
-def huge(path: Path) -> None:
-    with open(path, "wb") as file:
-        file.truncate(45_000_000)
-
-
-def too_many(path: Path) -> None:
-    path.write_text(json.dumps({"keys": [key(f"{i:08x}") for i in range(MOST_KEYS + 1)]}, separators=(",", ":")))
-
-
-def key(key_id: str) -> dict[str, str]:
-    return {"id": key_id, "name": "n", "sha256": "0" * 64}
-
-
-BAD: list[tuple[Callable[[Path], object], str]] = [
-    (pipe, "a pipe"),
-    (unix_socket, "a socket"),
-    (Path.mkdir, "a folder"),
-    (lambda path: path.symlink_to("/dev/zero"), "a device"),
-    (huge, "larger than"),
-    (too_many, "at most 10000"),
-    (lambda path: path.write_text('{"keys": ' + "[" * 100_000), "recursion"),
-    (lambda path: path.write_text('{"keys": [], "\\u001b]0;x": 1}'), r"\\x1b"),
-    (lambda path: path.write_text(json.dumps({"keys": [key("1") | {"created": "\x1b[2J"}]})), "keys.0"),
-    (lambda path: path.write_bytes(b"\xff\xfe"), "JSON"),
-]
-
-
-@pytest.mark.parametrize(("make_bad", "words"), BAD, ids=[words for _, words in BAD])
-def test_what_is_no_file_of_keys_is_refused_at_once(file: Path, make_bad: Callable, words: str) -> None:
-    make_bad(file)
-    for work in (lambda: ApiKeyStore(file), lambda: KeyFile(file).read(), lambda: revoke_all(file)):
-        with pytest.raises(KeysError, match=words) as refused:
-            work()
-        assert str(refused.value).isprintable()
-        assert str(file) in str(refused.value)
-    assert sorted(path.name for path in file.parent.iterdir()) == [file.name]
-
-
-@pytest.mark.parametrize(("make_bad", "words"), BAD, ids=[words for _, words in BAD])
-def test_a_running_server_is_not_held_up_by_it(make, file: Path, make_bad: Callable, words: str, caplog) -> None:
-    clock, text = Clock(), add(file)
-    server = make(keys_file=file, clock=clock)
-    file.unlink()
-    make_bad(file)
-    assert [ask(server, text).status_code for _ in range(3)] == [200] * 3
-    clock.now += 2
-    assert ask(server, text).status_code == 200
-    told = [record.getMessage() for record in caplog.records if record.name == "demur.api_keys.store"]
-    assert told.count("the keys were not read again") == 1
-
-
-def test_text_in_the_environment_is_bounded_too() -> None:
-    with pytest.raises(KeysError, match="larger than"):
-        ApiKeyStore(text=" " * (MOST_BYTES + 1))
-
-
-def test_the_most_keys_are_taken(file: Path) -> None:
-    too_many(file)
-    content = json.loads(file.read_text())
-    file.write_text(json.dumps({"keys": content["keys"][1:]}))
-    assert len(KeyFile(file).read()) == MOST_KEYS
-    with pytest.raises(KeysError, match="at most 10000"):
-        add(file)
-
-
-def test_keys_that_cannot_be_read_open_nothing_in_the_end(make, file: Path) -> None:
-    clock, text, given = Clock(), add(file), file.with_name("given.json")
-    other = add(given)
-    server = make(keys_file=file, keys=given.read_text(), clock=clock)
-    saved = file.read_bytes()
-    file.unlink()
-    clock.now += MAX_AGE
-    assert ask(server, text).status_code == 200
-    clock.now += 1
-    reply = ask(server, text)
-    assert (reply.status_code, reply.json()["error"]["type"]) == (503, "unavailable")
-    assert reply.headers["retry-after"]
-    assert ask(server, other).status_code == 200
-    assert ask(server, text + "x").status_code == 401
-    metrics = server.call("GET", "/metrics").text
-    assert f"demur_keys_age_seconds {MAX_AGE + 1}" in metrics
-    assert 'demur_refused_total{reason="keys_stale"} 1.0' in metrics
-    file.write_bytes(saved)
-    assert ask(server, text).status_code == 200
-    assert "demur_keys_age_seconds 0.0" in server.call("GET", "/metrics").text
-
-
-def test_the_operator_says_how_long_they_may_be_old(make, file: Path) -> None:
-    clock, text = Clock(), add(file)
-    server = make(keys_file=file, keys_max_age=5, clock=clock)
-    file.unlink()
-    clock.now += 6
-    assert ask(server, text).status_code == 503
-
-
-class Hanging:
-    """The name of a file on a mount that stops answering once the test says so, and answers again in the end."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self.answers = threading.Event()
-        self.answers.set()
-
-    def __fspath__(self) -> str:
-        assert self.answers.wait(20)
-        return str(self._path)
-
-
-def test_a_mount_that_hangs_holds_nobody_up_for_long(file: Path, caplog) -> None:
-    """One wait that is bounded, then none: the event loop runs on, and the keys grow old."""
-    clock, text = Clock(), add(file)
-    path: Any = Hanging(file)
-    ring = ApiKeyStore(path, clock=clock)
-
-    async def use() -> None:
-        path.answers.clear()
-        ticking = asyncio.create_task(asyncio.sleep(0))
-        await ring.refresh()
-        assert ticking.done()
-        clock.now += 1
-        threads = threading.active_count()
-        await asyncio.gather(*(ring.refresh() for _ in range(100)))
-        assert threading.active_count() <= threads
-        assert ring.find(text)
-        clock.now += MAX_AGE
-        assert ring.age > MAX_AGE
-        path.answers.set()
-        while ring.age:
-            await ring.refresh()
-        assert ring.find(text)
-
-    asyncio.run(asyncio.wait_for(use(), 15))
-    assert [record.getMessage() for record in caplog.records] == ["the file of keys does not answer"]
-
-
-class Late:
-    """The name of a file; whoever asks first is held up and then sees the file as it was when it was asked for."""
-
-    def __init__(self, path: Path) -> None:
-        self._path, self._old = path, path.with_name("old.json")
-        self._first: threading.Thread | None = None
-        self.holds, self.asked, self.answers = False, threading.Event(), threading.Event()
-
-    def __fspath__(self) -> str:
-        if self.holds and self._first is None:
-            self._first = threading.current_thread()
-            shutil.copy(self._path, self._old)
-            self.asked.set()
-            assert self.answers.wait(20)
-        return str(self._old if self._first is threading.current_thread() else self._path)
-
-
-def test_a_look_that_began_before_a_key_was_revoked_opens_nothing(file: Path) -> None:
-    text = add(file)
-    path: Any = Late(file)
-    ring = ApiKeyStore(path)
-
-    async def use() -> None:
-        path.holds = True
-        earlier = asyncio.create_task(ring.refresh())
-        await asyncio.to_thread(path.asked.wait, 10)
-        KeyFile(file).change(lambda keys: ())
-        later = asyncio.create_task(ring.refresh())
-        await asyncio.sleep(0)
-        path.answers.set()
-        await earlier
-        await later
-        assert ring.find(text) is None
-
-    asyncio.run(asyncio.wait_for(use(), 15))
-
-
-def test_a_file_that_vanishes_shows_though_nobody_asks(run, file: Path, caplog) -> None:
-    add(file)
-    server = run(keys_file=file)
-    file.unlink()
-
-    async def told() -> None:
-        async with httpx.AsyncClient(base_url=server.url) as client:
-            while not any(record.name == "demur.api_keys.store" for record in caplog.records):
-                await client.get("/health")
-
-    asyncio.run(asyncio.wait_for(told(), 10))
