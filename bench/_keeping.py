@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Any
 
 from bench._postgres import postgres
 from bench.soak.server import Served, serving
@@ -41,7 +42,7 @@ def serve() -> int:
             return asyncio.run(serve_app(app, settings, listener, lambda: print(f"listening on :{port}", flush=True)))
 
 
-def started(**settings: object) -> AbstractContextManager[Served]:
+def started(**settings: Any) -> AbstractContextManager[Served]:
     return serving(("-m", "bench._keeping"), **settings)
 
 

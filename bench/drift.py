@@ -124,7 +124,7 @@ def main() -> None:
     parser.add_argument("--answers", type=int, default=10_000)
     parser.add_argument("--alpha", type=float, default=0.05)
     chosen = parser.parse_args()
-    rows, data = [], {}
+    rows, data, shifts = [], {}, {}
     for number, a in enumerate(RATES):
         still = drawn(a, a, 0, chosen.runs, chosen.answers, number)
         shifts = {

@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parts = chosen.part or [part for part in PARTS if part not in NEED_FILES or chosen.mmlu]
     if not chosen.mmlu and set(parts) & set(NEED_FILES):
         parser.error("the parts mmlu and kinds need --mmlu FILE")
-    sizes = chosen.n or list(SIZES)
+    sizes: list[int] = chosen.n or list(SIZES)
     for part in parts:
         start = time.monotonic()
         if part == "drift":

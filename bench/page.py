@@ -104,7 +104,7 @@ def _shift(browser: Browser, url: str) -> float:
 
 
 def _tell_rendering(browser: Browser, url: str) -> None:
-    took = []
+    took, claims = [], 0
     for _ in range(ROUNDS):
         page = browser.new_page()
         page.goto(url)

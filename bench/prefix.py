@@ -59,7 +59,8 @@ async def measure() -> tuple[int, list[tuple[float, float]], list[tuple[float, f
                 return await engine.prepare([{"role": "user", "content": f"{next(asked)} word " * PROMPT_WORDS}])
 
             shared, separate = list[tuple[float, float]](), list[tuple[float, float]]()
-            await together(engine, [await fresh()] * SAMPLES, "warm-up")
+            one = await fresh()
+            await together(engine, [one] * SAMPLES, "warm-up")
             for i in range(ROUNDS):
                 one = await fresh()
                 shared.append(await together(engine, [one] * SAMPLES, f"shared-{i}"))

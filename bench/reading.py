@@ -33,7 +33,9 @@ def verdict(case: dict[str, Any]) -> str:
     """ "right", "refused" where something stood, or "wrong" where something else was read."""
     found = read(case["text"], "response", scale=case.get("scale"), thought_counts=case.get("thought_counts", False))
     answer, confidence = case["answer"], case["confidence"]
-    right_answer = found.answer == answer or (None not in (found.answer, answer) and same_answer(found.answer, answer))
+    right_answer = found.answer == answer or (
+        found.answer is not None and answer is not None and same_answer(found.answer, answer)
+    )
     if confidence is None or found.confidence is None:
         right_confidence = confidence is found.confidence
     else:

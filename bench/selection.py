@@ -13,7 +13,7 @@ from itertools import product
 from math import isnan
 
 import numpy as np
-from bench.populations import POPULATIONS, SampleBatch, draw, right_ones_late
+from bench.populations import POPULATIONS, Draw, draw, right_ones_late
 from bench.report import publish
 from scipy.stats import beta
 
@@ -74,7 +74,7 @@ class Row:
     lost: float
 
 
-def votes(samples: SampleBatch) -> list[list[Sample]]:
+def votes(samples: Draw) -> list[list[Sample]]:
     return [
         [_sample(i, KEYS[g], p) for i, (g, p) in enumerate(zip(groups, confidences, strict=True))]
         for groups, confidences in zip(samples.groups.tolist(), samples.confidences.tolist(), strict=True)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
-from bench.pairs import Figure, mean_of
+from bench.pairs import RoundMean, mean_of
 from bench.record import keep
 from bench.report import publish
 from bench.server import setup_of
@@ -84,7 +84,7 @@ def report(found: dict[str, list[Started]], imports: Sequence[float], asked: arg
     for what in ("ready", "answered"):
         ours, theirs = ([getattr(one, what) for one in found[name]] for name in ("demur", "vllm"))
         each = [ours, theirs, [a - b for a, b in zip(ours, theirs, strict=True)]]
-        named: dict[str, Figure] = {
+        named: dict[str, RoundMean] = {
             f"{what}: {name}": mean_of(values, "s") for name, values in zip(("ours", "vLLM", "more"), each, strict=True)
         }
         measured |= named

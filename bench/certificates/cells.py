@@ -166,9 +166,9 @@ def spread(
     """Run jobs in processes, saying on standard error how far it is; what ended before a stop is not run again."""
     cells: list[Cell] = []
     with ProcessPoolExecutor(workers) as pool:
-        futures = {str(job): None if str(job) in steps else pool.submit(work, *job) for job in jobs}
-        for i, (job, future) in enumerate(futures.items(), start=1):
-            ended = steps.run(job, lambda future=future: [asdict(one) for one in future.result()])
+        futures = {str(job): pool.submit(work, *job) for job in jobs if str(job) not in steps}
+        for i, job in enumerate(map(str, jobs), start=1):
+            ended = steps.run(job, lambda job=job: [asdict(one) for one in futures[job].result()])
             cells += [Cell(**one) for one in ended]
             print(f"\r{i} of {len(jobs)}", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)

@@ -130,7 +130,8 @@ def figures(case: Case, pairs: Sequence[Pair]) -> dict[str, RoundMean]:
     """By name, the case before it."""
 
     def ratio(what: str) -> RoundMean:
-        return ratio_of(*([getattr(pair[side], what) for pair in pairs] for side in (0, 1)))
+        ours, theirs = ([float(getattr(pair[side], what)) for pair in pairs] for side in (0, 1))
+        return ratio_of(ours, theirs)
 
     found = {
         "throughput, ours / vLLM's": ratio("throughput"),

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from multiprocessing.synchronize import Event
 
 from bench.soak.result import percentile
@@ -57,7 +58,7 @@ def asking_health(port: int) -> Iterator[Health]:
     (reads_port, writes_port), stop = context.Pipe(duplex=False), context.Event()
     idle = context.Process(target=_idle_server, args=(writes_port,), daemon=True)
     idle.start()
-    asking: list[tuple[Connection, multiprocessing.process.BaseProcess]] = []
+    asking: list[tuple[Connection, BaseProcess]] = []
     for one in (port, reads_port.recv()):
         reads, writes = context.Pipe(duplex=False)
         process = context.Process(target=_ask, args=(one, writes, stop), daemon=True)

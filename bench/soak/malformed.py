@@ -131,10 +131,10 @@ async def _send(port: int, request: bytes) -> str:
     of a request: then so does this, for a moment."""
     try:
         return str((await exchange(port, request, 2.0)).status)
+    except TimeoutError:  # an OSError too
+        return "waiting"
     except (Broken, OSError):
         return "closed"
-    except TimeoutError:
-        return "waiting"
 
 
 def _schemathesis(port: int, size: int) -> str:

@@ -29,7 +29,7 @@ from bench.soak.wire import Reply, attempt, get, post, question
 from demur.api.app import create_app
 from demur.api_keys import Key, KeyFile, make_key
 from demur.core.contracts import CONTRACTS
-from demur.engine.base import Chunk, Engine, Message, Prompt, Sampling, Trace
+from demur.engine.base import Chunk, Engine, Message, Prompt, Sampling, TemplateArguments, Trace
 from demur.engine.demo import unwrap
 from demur.engine.scripted import Script, ScriptedEngine
 from demur.grading import Grader
@@ -67,8 +67,8 @@ class Mixed:
     async def close(self) -> None:
         await self._model.close()
 
-    async def prepare(self, messages: Sequence[Message]) -> Prompt:
-        return await self._for(messages).prepare(messages)
+    async def prepare(self, messages: Sequence[Message], template: TemplateArguments | None = None) -> Prompt:
+        return await self._for(messages).prepare(messages, template)
 
     async def stream(
         self, prompt: Prompt, sampling: Sampling, *, request_id: str, trace: Trace | None = None

@@ -4,6 +4,7 @@ import asyncio
 import statistics
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from bench.soak.result import Result, percentile
 from bench.soak.server import Memory, serving
@@ -24,7 +25,7 @@ def streams(seconds: float, size: int) -> Result:
 
 
 async def _streams(seconds: float, size: int) -> Result:
-    room = {"max_running_samples": size, "max_running_tokens": WIDE}
+    room: dict[str, Any] = {"max_running_samples": size, "max_running_tokens": WIDE}
     with serving(timeout=600, **room) as served:
         memory = Memory()
         watching = asyncio.create_task(memory.watch(served, 1.0))
@@ -77,7 +78,7 @@ async def _fairness(seconds: float, size: int) -> Result:
         (flood, loud), (quiet, soft) = make_key("flood"), make_key("quiet")
         file = Path(folder) / "keys.json"
         KeyFile(file).change(lambda keys: (*keys, flood, quiet))
-        room = {"max_running_samples": 16, "max_queued_samples": 64, "keys_file": file}
+        room: dict[str, Any] = {"max_running_samples": 16, "max_queued_samples": 64, "keys_file": file}
         with serving(**room) as served:
             alone = await _in_turn(served.port, soft, seconds / 3)
             flooding = [asyncio.create_task(_flood(served.port, loud)) for _ in range(size)]
