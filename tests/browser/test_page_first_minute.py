@@ -76,9 +76,12 @@ def test_the_consequence_stands_at_the_slider(visit) -> None:
     page = visit(SOURCE, manifest=KNOWN)
     said = page.find("#consequence")
     assert said.inner_text() == "At 50% it answered 62 of 100 test questions, 83% of those rightly."
-    page.move(0.91)
+    page.move(0.9)
     assert said.inner_text() == "At 90% it answered 25 of 100 test questions, 97% of those rightly."
-    page.move(0.97)
+    page.move(0.91)
+    near = "Measured nearby: at 90% it answered 25 of 100 test questions, 97% of those rightly."
+    assert said.inner_text() == near
+    page.move(0.95)
     assert said.inner_text() == "At 95% it answered 0 of 100 test questions."
     page.move(0.7)
     assert said.inner_text() == "", "nothing was measured near 70%"

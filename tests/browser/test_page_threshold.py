@@ -147,6 +147,21 @@ def test_the_ticks_stand_where_the_confidences_are(visit) -> None:
     assert at == pytest.approx(page.find("#threshold").evaluate(thumb), abs=1.5)
 
 
+@pytest.mark.parametrize(("confidence", "side"), [("0.62", "before"), ("0.04", "after"), ("1", "before")])
+def test_the_mark_of_the_answer_is_named_on_the_side_that_has_room(visit, confidence: str, side: str) -> None:
+    page = visit({"eggs": f"Two boxes of 35.\nAnswer: 70\nConfidence: {confidence}"})
+    page.answer("How many eggs?", contract="response", t=0.02)
+    name, mark = page.find(".mark-name").bounding_box(), page.find(".tick.whole").bounding_box()
+    assert name is not None
+    assert mark is not None
+    assert page.find(".mark-name").inner_text() == "this answer"
+    assert name["x"] >= 0
+    if side == "before":
+        assert name["x"] + name["width"] <= mark["x"]
+    else:
+        assert name["x"] >= mark["x"] + mark["width"]
+
+
 def test_the_first_press_after_typing_shows_what_is_withheld(visit) -> None:
     """Pressing a button takes the focus from the question, which makes nothing anew under the pointer."""
     page = visit({"eggs": WHOLE})

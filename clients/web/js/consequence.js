@@ -11,7 +11,9 @@ const in100 = (share) => Math.round(100 * share);
 export function consequence(measured, t) {
   const at = nearest(measured?.thresholds ?? [], t);
   if (!at) return "";
-  const held = `At ${in100(at.risk_threshold)}% it answered ${in100(at.answered)} of 100 test questions`;
+  const measuredHere = Math.abs(at.risk_threshold - t) < 1e-9;
+  const where = measuredHere ? `At ${in100(t)}%` : `Measured nearby: at ${in100(at.risk_threshold)}%`;
+  const held = `${where} it answered ${in100(at.answered)} of 100 test questions`;
   if (at.right == null || at.answered === 0) return `${held}.`;
   return `${held}, ${in100(at.right)}% of those rightly.`;
 }

@@ -94,7 +94,7 @@ export class Ruler {
     const counts = new Map();
     for (const p of steps) if (p !== null) counts.set(Math.round(100 * p), (counts.get(Math.round(100 * p)) ?? 0) + 1);
     const ticks = [...counts].map(([at, number]) => tick(at / 100, "tick", Math.min(number, 4)));
-    if (whole !== null) ticks.push(tick(whole, "tick whole", 1, "how sure this answer is"));
+    if (whole !== null) ticks.push(nameOf(whole), tick(whole, "tick whole", 1));
     this.#ticks.replaceChildren(...ticks);
   }
 
@@ -126,9 +126,19 @@ export class Ruler {
  * @param {string} kind
  * @param {number} height
  */
-function tick(at, kind, height, title = "how sure a step is") {
-  const made = el("span", { class: kind, title });
+function tick(at, kind, height) {
+  const made = el("span", { class: kind });
   made.style.setProperty("--at", String(at));
   made.style.setProperty("--height", String(height));
+  return made;
+}
+
+/**
+ * What the mark of the whole is, on the side where its steps do not stand: they are at least as sure.
+ * @param {number} at
+ */
+function nameOf(at) {
+  const made = el("span", { class: at < 0.15 ? "mark-name after" : "mark-name" }, "this answer");
+  made.style.setProperty("--at", String(at));
   return made;
 }
