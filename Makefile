@@ -33,7 +33,7 @@ docs: setup-dev ## build the documentation site into site/, offline; a dead link
 	NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --strict --quiet
 
 fast: setup-dev
-	.venv/bin/pytest -m "$(FAST)" $(ARGS)
+	.venv/bin/pytest -n logical --maxprocesses 8 --dist loadfile -m "$(FAST)" $(ARGS)
 
 page: setup-dev ## check the types of the page's modules, and lint them
 	@scripts/setup-browser

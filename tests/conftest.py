@@ -1,10 +1,13 @@
 """Fixtures that several rooms use."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 from tiny_model import make_tiny_model
+
+os.environ.pop("COLUMNS", None)  # pytest-xdist sets it in its workers, to a width that tables are broken at
 
 
 @pytest.fixture(scope="session")

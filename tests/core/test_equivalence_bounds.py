@@ -112,7 +112,9 @@ def test_accepted_answers_of_a_ground_truth(truth: Any, accepted: tuple[str, ...
     assert not is_correct("something else", truth)
 
 
-@pytest.mark.parametrize("truth", [None, True, {"question": "1+1=?"}, object(), [[[[["5"]]]]]], ids=repr)
+@pytest.mark.parametrize(
+    "truth", [None, True, {"question": "1+1=?"}, object(), [[[[["5"]]]]]], ids=lambda truth: type(truth).__name__
+)
 def test_a_ground_truth_that_says_nothing_is_an_error(truth: Any) -> None:
     with pytest.raises(TypeError, match="ground truth"):
         reference_answers(truth)

@@ -127,8 +127,8 @@ def test_a_single_row_is_no_table(tmp_path):
         (b"\x28\xb5\x2f\xfd....", "rows.zst", "compressed with zstd: unpack it first"),
         (b"a\0b", "rows", "this is no text"),
         (b"PAR1 but not really", "rows.parquet", "damaged Parquet"),
-        (gzip.compress(b"a,b\n1,2\n")[:-9], "rows.gz", "ended before the end-of-stream"),
-        (gzip.compress(b"a,b\n1,2\n" * 99)[:20] + b"x" * 50, "rows.gz", r"rows\.gz: "),
+        (gzip.compress(b"a,b\n1,2\n", mtime=0)[:-9], "rows.gz", "ended before the end-of-stream"),
+        (gzip.compress(b"a,b\n1,2\n" * 99, mtime=0)[:20] + b"x" * 50, "rows.gz", r"rows\.gz: "),
         ('a,b\n1,2\n3,"4\n5,6\n', "rows", "line 3: not a table: .*quotes inside a field are written twice"),
         ('a\tb\n"so" he said\t2\n', "rows", "line 2: not a table: .*quotes inside a field are written twice"),
         (
