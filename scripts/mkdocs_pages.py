@@ -11,6 +11,7 @@ from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 
 PAGES: Mapping[str, str] = {
     "training/README.md": "train.md",
@@ -39,8 +40,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
-def on_page_markdown(markdown: str, **_: object) -> str:
-    """Keep each interval on one line: columns of figures are narrow."""
+def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
+    """Links of docs/ hold in the repository, and are rewritten as those of the other pages are. Each interval is kept
+    on one line: columns of figures are narrow."""
+    if page.file.src_uri not in PAGES.values():
+        markdown = site_links(markdown, f"docs/{page.file.src_uri}")
     return _RANGE.sub(lambda found: "".join(found.groups()).replace(" ", "\N{NO-BREAK SPACE}"), markdown)
 
 

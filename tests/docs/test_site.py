@@ -4,7 +4,7 @@ import importlib.util
 import re
 from html.parser import HTMLParser
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 import yaml
@@ -70,17 +70,7 @@ def test_every_page_is_in_the_menu_and_none_is_empty(site: Path) -> None:
 @pytest.mark.parametrize("page", pages(), ids=name_of)
 def test_links_in_the_repository_hold(page: Path) -> None:
     for address in LINK.findall(page.read_text(encoding="utf-8")):
-        elsewhere = page.parent == ROOT / "docs" and address in _pages_from_elsewhere()
-        assert elsewhere or (page.parent / address).exists(), address
-
-
-def _pages_from_elsewhere() -> set[str]:
-    """Pages of the site that live beside what they describe; see scripts/mkdocs_pages.py."""
-    found = re.findall(
-        r'^    "[\w/.-]+": "([\w-]+\.md)",$', (ROOT / "scripts" / "mkdocs_pages.py").read_text(), re.MULTILINE
-    )
-    assert found
-    return set(found)
+        assert (page.parent / address).exists(), address
 
 
 @pytest.fixture(scope="module")
@@ -110,8 +100,15 @@ def test_links_of_a_page_from_elsewhere_hold_inside_the_site(hook, link: str, in
     assert hook.site_links(f"See {link}.", "training/README.md") == f"See {in_site}."
 
 
+def test_a_page_of_docs_leads_to_the_pages_from_elsewhere(hook) -> None:
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="metrics.md"))
+    told = hook.on_page_markdown("[rules](../deploy/README.md#alerts), [api](api.md), [start](../README.md)", page)
+    assert told == "[rules](deploy.md#alerts), [api](api.md), [start](index.md)"
+
+
 def test_an_interval_stays_on_one_line(hook) -> None:
-    told = hook.on_page_markdown("0.5 [-0.1, 0.9], 3 ms (2 to 1,000), not (a, b)")
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="metrics.md"))
+    told = hook.on_page_markdown("0.5 [-0.1, 0.9], 3 ms (2 to 1,000), not (a, b)", page)
     assert told.replace("\N{NO-BREAK SPACE}", "_") == "0.5 [-0.1,_0.9], 3 ms (2_to_1,000), not (a, b)"
 
 

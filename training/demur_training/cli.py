@@ -145,6 +145,7 @@ def doctor(
 @app.command("e2e-smoke")
 def e2e_smoke(
     folder: Annotated[Path, typer.Argument(help="Where everything goes; made if it is not there.")],
+    overrides: Overrides = None,
     scale: Annotated[str, typer.Option(help="cpu-smoke, or gpu-smoke for one GPU.")] = "cpu-smoke",
     serving_python: Annotated[
         Path | None,
@@ -159,7 +160,8 @@ def e2e_smoke(
     from demur_training.smoke.end_to_end import EndToEndSmoke
 
     folder.mkdir(parents=True, exist_ok=True)
-    smoke = EndToEndSmoke(folder.absolute(), scale=scale, serving_python=str(serving_python or sys.executable))
+    python = str(serving_python or sys.executable)
+    smoke = EndToEndSmoke(folder.absolute(), scale=scale, serving_python=python, overrides=tuple(overrides or ()))
     checks = []
     for check in verdict.run(smoke, serve=scale == "cpu-smoke" or serving_python is not None):
         typer.echo(check.line())

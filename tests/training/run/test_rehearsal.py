@@ -30,12 +30,12 @@ def test_the_longest_prompts_that_are_not_left_out_are_asked(tiny_model: Path, t
     rows = list(read_file(tmp_path / "train.parquet"))
     fitting = sorted((n for n in prompt_lengths(rows, tokenizer) if n <= 190), reverse=True)
     asked = list(read_file(tmp_path / "run" / "rehearsal" / "longest.parquet"))
-    assert list(prompt_lengths(asked, tokenizer)) == fitting[:16]
+    assert list(prompt_lengths(asked, tokenizer)) == 2 * fitting[:16]  # a batch for each step
     assert len(fitting) < len(rows)
     assert rehearsed.actor_rollout_ref.rollout.ignore_eos
-    assert rehearsed.trainer.total_training_steps == 1
+    assert rehearsed.trainer.total_training_steps == 2  # the second has the optimisers' moments beside it
     assert rehearsed.trainer.critic_warmup == 0
-    assert config.trainer.total_training_steps != 1  # the run's own is as it was
+    assert config.trainer.total_training_steps != 2  # the run's own is as it was
 
 
 def test_a_rehearsal_leaves_the_run_alone(tiny_model: Path, tmp_path: Path) -> None:
@@ -45,16 +45,18 @@ def test_a_rehearsal_leaves_the_run_alone(tiny_model: Path, tmp_path: Path) -> N
 
 
 def test_what_a_step_took_is_said_as_an_upper_bound(tiny_model: Path, tmp_path: Path) -> None:
-    config = compose(tiny_model, tmp_path, "trainer.total_training_steps=60")
+    config = compose(tiny_model, tmp_path, "trainer.total_training_steps=60", "data.train_batch_size=16")
     rehearsed = rehearsal.prepare(config)
-    with pytest.raises(RecipeError, match="made no step"):
+    log = RunLog(Path(rehearsed.trainer.default_local_dir) / "metrics.jsonl")
+    figures = {"timing_s/step": 300.0, "response_length/max": 32, "actor/perf/max_memory_reserved_gb": 53.0}
+    log.append(1, figures)
+    with pytest.raises(RecipeError, match="did not get through its 2 steps"):
         rehearsal.outcome(config, rehearsed)
-    figures = {"timing_s/step": 360.0, "response_length/max": 32, "actor/perf/max_memory_reserved_gb": 61.25}
-    RunLog(Path(rehearsed.trainer.default_local_dir) / "metrics.jsonl").append(1, figures)
+    log.append(2, figures | {"timing_s/step": 360.0, "actor/perf/max_memory_reserved_gb": 61.25})
     said = rehearsal.outcome(config, rehearsed).sentences()
     assert said == [
-        "one step whose outputs all have 32 tokens took 360 s, and 61.2 GiB on a device while it trains",
-        "60 steps take at most 6.0 h, validation and checkpoints aside",
+        "a step of 16 questions whose outputs all have 32 tokens took 360 s, and 61.2 GiB on a device while it trains",
+        "60 such steps, of 16 questions each, take at most 6.0 h, validation and checkpoints aside",
     ]
 
 

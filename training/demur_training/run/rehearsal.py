@@ -1,8 +1,9 @@
 """Rehearsal: the longest step that a run can have, before the run.
 
 What does not fit fails at the first batch of long outputs, which may be hours away. A rehearsal takes the longest
-prompts there are, lets every output run to its limit, updates both models, and stops. Memory and time of a
-step are then known as upper bounds.
+prompts there are, lets every output run to its limit, updates both models, and does that once more: the moments of
+Adam exist after the first update only, and from then on lie beside everything else. Memory and time of a step are then
+known as upper bounds.
 """
 
 import copy
@@ -20,9 +21,10 @@ from demur_training.errors import RecipeError
 from demur_training.run.training_metrics import read_log
 
 FOLDER = "rehearsal"
+STEPS = 2
 SETTINGS: Mapping[str, Any] = {
-    "trainer.total_training_steps": 1,
-    "trainer.critic_warmup": 0,  # both models are updated in the first step
+    "trainer.total_training_steps": STEPS,
+    "trainer.critic_warmup": 0,  # both models are updated from the first step on
     "trainer.save_freq": -1,
     "trainer.test_freq": -1,
     "trainer.val_before_train": False,
@@ -34,9 +36,10 @@ SETTINGS: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """What one step at its longest took: seconds, tokens of an output, GiB reserved on the first device (None on a CPU
-    or where verl does not say), and the steps that the run will have."""
+    """What one step at its longest took: questions, seconds, tokens of an output, GiB reserved on the first device
+    (None on a CPU or where verl does not say), and the steps that the run will have."""
 
+    questions: int
     seconds: float
     output_tokens: float
     reserved_gib: float | None
@@ -45,10 +48,12 @@ class Rehearsal:
     def sentences(self) -> list[str]:
         """For a terminal."""
         memory = "" if self.reserved_gib is None else f", and {self.reserved_gib:.1f} GiB on a device while it trains"
-        said = [f"one step whose outputs all have {self.output_tokens:.0f} tokens took {self.seconds:.0f} s{memory}"]
+        asked = f"{self.questions} questions whose outputs all have {self.output_tokens:.0f} tokens"
+        said = [f"a step of {asked} took {self.seconds:.0f} s{memory}"]
         if self.steps:
             hours = self.steps * self.seconds / 3600
-            said.append(f"{self.steps} steps take at most {hours:.1f} h, validation and checkpoints aside")
+            such = f"{self.steps} such steps, of {self.questions} questions each"
+            said.append(f"{such}, take at most {hours:.1f} h, validation and checkpoints aside")
         return said
 
 
@@ -71,13 +76,14 @@ def prepare(config: DictConfig) -> DictConfig:
 
 
 def longest(config: DictConfig) -> list[dict[str, Any]]:
-    """The questions of one batch with the longest prompts that are not left out. Raises TrainingError."""
+    """The questions of one batch with the longest prompts that are not left out, for each step. Raises
+    TrainingError."""
     named = config.data.train_files
     files = [named] if isinstance(named, str) else named
     tokenizer = load_tokenizer(config.actor_rollout_ref.model.path)
     rows = [row for name in files for row in preflight.read_rows(name, "train_files")]
     lengths = list(preflight.prompt_lengths(rows, tokenizer))
-    return _longest(rows, lengths, config.data.max_prompt_length, config.data.train_batch_size)
+    return STEPS * _longest(rows, lengths, config.data.max_prompt_length, config.data.train_batch_size)
 
 
 def _longest(rows: Sequence[dict[str, Any]], lengths: Sequence[int], limit: int, count: int) -> list[dict[str, Any]]:
@@ -87,12 +93,14 @@ def _longest(rows: Sequence[dict[str, Any]], lengths: Sequence[int], limit: int,
 
 
 def outcome(config: DictConfig, rehearsed: DictConfig) -> Rehearsal:
-    """What the rehearsal's log says. Raises RecipeError where it has no step."""
-    rows = [row for row in read_log(Path(rehearsed.trainer.default_local_dir) / "metrics.jsonl") if row["step"] == 1]
+    """What the rehearsal's log says of its last step. Raises RecipeError where that is not there."""
+    log = read_log(Path(rehearsed.trainer.default_local_dir) / "metrics.jsonl")
+    rows = [row for row in log if row["step"] == STEPS]
     if not rows:
-        raise RecipeError("the rehearsal made no step: what it printed says why")
+        raise RecipeError(f"the rehearsal did not get through its {STEPS} steps: what it printed says why")
     memory = [value for key, value in rows[-1].items() if key.endswith("max_memory_reserved_gb") and value > 0]
     return Rehearsal(
+        config.data.train_batch_size,
         rows[-1]["timing_s/step"],
         rows[-1]["response_length/max"],
         max(memory, default=None),

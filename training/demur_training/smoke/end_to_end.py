@@ -73,6 +73,8 @@ class EndToEndSmoke:
     scale: str = "cpu-smoke"
     serving_python: str = sys.executable
     """The interpreter of an environment that can serve. Training on GPUs pins another vLLM than serving does."""
+    overrides: tuple[str, ...] = ()
+    """verl's keys, for every run: another attention kernel, say."""
 
     @property
     def longest_output(self) -> int:
@@ -94,7 +96,8 @@ class EndToEndSmoke:
         """The longest step that `train` can have."""
         follow(self._command("rehearse", "confidence-brier", "base", "brier"), self.folder / "rehearsal.log")
         row = read_log(self.folder / "brier" / rehearsal.FOLDER / "metrics.jsonl")[-1]
-        return Rehearsal(row["timing_s/step"], row["response_length/max"], None, self.sizes.steps)
+        questions = recipes.compose("confidence-brier", self.scale).data.train_batch_size
+        return Rehearsal(questions, row["timing_s/step"], row["response_length/max"], None, self.sizes.steps)
 
     def train(self, *overrides: str) -> Change:
         """PPO with the Brier reward: killed once with -9, then the same command again. How the mean reward moved."""
@@ -154,7 +157,7 @@ class EndToEndSmoke:
     ) -> list[str]:
         paths = {"--model": model, "--data": questions, "--out": out}
         options = [word for key, name in paths.items() for word in (key, str(self.folder / name))]
-        return _demur_train(command, recipe, *overrides, "--scale", self.scale, *options)
+        return _demur_train(command, recipe, *self.overrides, *overrides, "--scale", self.scale, *options)
 
     def _export(self, run: str, model: str) -> None:
         arguments = _demur_train("export", str(self.folder / run), str(self.folder / model), "--name", f"dice-{run}")
