@@ -81,13 +81,31 @@ def test_the_consequence_stands_at_the_slider(visit) -> None:
     page.move(0.91)
     near = "Measured nearby: at 90% it answered 25 of 100 test questions, 97% of those rightly."
     assert said.inner_text() == near
-    page.move(0.95)
-    assert said.inner_text() == "At 95% it answered 0 of 100 test questions."
+    for t in (0.95, 0.97, 1):
+        page.move(t)
+        assert said.inner_text() == f"At {100 * t:.0f}% nothing is answered: it was not that sure of any test question."
     page.move(0.7)
     assert said.inner_text() == "", "nothing was measured near 70%"
     page.move(0.5)
     page.find("input[value=claims]").check()
     assert said.inner_text() == "", "of whole answers alone"
+
+
+def test_an_answer_says_where_nothing_was_checked(visit) -> None:
+    """The figures of whole, single answers speak of no steps and of no vote."""
+    page = visit(SOURCE, manifest=KNOWN)
+    note = page.find(".calibration")
+    page.answer("What is 7 + 5?", contract="response", t=0.5)
+    assert note.is_hidden()
+    page.answer("How many in the boxes?", contract="claims", t=0.5)
+    assert note.inner_text() == "Nobody has checked how sure this model may be when it answers “Step by step”."
+    page.find("#options summary").click()
+    page.find("input[name=samples]").fill("3")
+    page.find("#options summary").click()
+    assert page.find("#options summary").inner_text() == "More options: asks 3 times"
+    page.answer("What is 7 + 5 + 0?", contract="response", t=0.5)
+    assert "winner of a vote" in note.inner_text()
+    assert page.find("#consequence").inner_text() == "", "measured of single answers"
 
 
 def test_behind_the_badge_is_what_was_measured(visit) -> None:

@@ -100,6 +100,7 @@ def test_a_declined_answer_carries_no_promise_and_the_first_screen_says_what_was
     assert page.find("#known").inner_text().startswith("Checked on rows and hens.")
     page.find("#max-error").select_option(label="at most 10% wrong")
     page.answer("How many hens?")
+    assert page.find("#known").is_visible(), "beside every answer"
     assert page.find(".verdict").get_attribute("data-kind") == "abstain"
     assert page.find(".guarantee").is_hidden()
     page.answer("How many rows?")

@@ -104,7 +104,7 @@ export class Reading {
     const { measured, calibrators } = this.server.model ?? {};
     this.rate.offer(calibrators, asked);
     const level = this.rate.chosen;
-    this.ruler.consequence = level ? levelWords(level, mode) : this.#measuredAt(measured, mode, asked.contract ?? "");
+    this.ruler.consequence = level ? levelWords(level, mode) : this.#measuredAt(measured, mode, asked);
   }
 
   /** Let the slider go no lower than what came allows. */
@@ -129,14 +129,16 @@ export class Reading {
   }
 
   /**
-   * What was measured at the slider's threshold; null where none of it can be, "" where it may be elsewhere on the slider.
+   * What was measured at the slider's threshold, of single answers; null where none of it can be, "" where it may be
+   * elsewhere on the slider.
    * @param {Model["measured"] | undefined} measured
    * @param {Mode} mode
-   * @param {string} contract
+   * @param {Asked | Reply} asked
    */
-  #measuredAt(measured, mode, contract) {
+  #measuredAt(measured, mode, asked) {
     if (measured === undefined) return "";
-    const figures = mode === "decide" ? measured[contract] : undefined;
+    const isVote = typeof asked.samples === "object" ? asked.samples !== null : (asked.samples ?? 1) > 1;
+    const figures = mode === "decide" && !isVote ? measured[asked.contract ?? ""] : undefined;
     return figures ? consequence(figures, this.ruler.t) : null;
   }
 

@@ -1,5 +1,7 @@
 // The form as a request. What the reader left alone is left out: the server's and the model's defaults hold.
 
+import { find, setText } from "./dom.js";
+
 const NUMBERS = ["samples", "max_tokens", "temperature", "seed"];
 
 /**
@@ -84,6 +86,7 @@ export function showOptions(form, { critic, sources }) {
   for (const option of /** @type {NodeListOf<HTMLElement>} */ (form.querySelectorAll("[data-for]"))) {
     option.hidden = !meant[option.dataset.for ?? ""];
   }
+  setText(find("options-set"), meant.samples ? `: asks ${Number(fields.get("samples"))} times` : "");
 }
 
 /**

@@ -3,6 +3,7 @@
 import { el, find, setText } from "./dom.js";
 import { reliabilityPicture } from "./reliability.js";
 import { formOf } from "./request.js";
+import { setMeasured } from "./unchecked.js";
 import { formWords, percent } from "./words.js";
 
 const HOW = "demur calibrate makes a calibrator for any model from some hundred of your own graded answers.";
@@ -12,6 +13,7 @@ const HOW = "demur calibrate makes a calibrator for any model from some hundred 
  * @param {Model} model
  */
 export function showTrust({ id, calibrated, measured, calibrators, contract_cards: cards }) {
+  setMeasured(measured);
   const card = find("trust");
   const badge = el("button", {
     type: "button", class: calibrated ? "badge" : "badge warn", "aria-expanded": "false", "aria-controls": "trust",
@@ -24,7 +26,6 @@ export function showTrust({ id, calibrated, measured, calibrators, contract_card
   card.replaceChildren(...content(calibrated, Object.entries(measured), unmeasured(cards, measured)));
   const known = calibrators.find((one) => one.fits && one.questions)?.questions;
   setText(find("known"), known ? `Checked on ${known}. About anything else it can be far too sure of itself.` : "");
-
 }
 
 /**

@@ -5,6 +5,7 @@ import { copyButton } from "./copy.js";
 import { el, setText } from "./dom.js";
 import { guaranteeWords } from "./promise.js";
 import { signalWords } from "./sources.js";
+import { unchecked } from "./unchecked.js";
 import { cost, count, explanation, headline, percent } from "./words.js";
 
 /**
@@ -191,19 +192,6 @@ export class Verdict {
 function answeredAt(reply) {
   const top = reply.confidence === null ? 0 : Math.round(100 * reply.confidence);
   return [top, top - 1].map((at) => at / 100).find((t) => t >= 0 && redecide(reply, t).decision === "answer") ?? null;
-}
-
-/**
- * Why nobody has checked the number; of a model that was checked, what its badge does not speak of: a vote is checked
- * by a calibrator alone.
- * @param {Reply} reply
- */
-function unchecked({ calibrated, notice, samples, confidence_source: source }) {
-  if (!calibrated) {
-    return notice ?? "Not calibrated: nobody has checked this model’s confidences against how often it is right.";
-  }
-  if (!samples || source === "calibrated" || source === "none") return "";
-  return "This model was checked on single answers: nobody has checked how often the winner of a vote is right.";
 }
 
 const wordsIn = (text) => text.split(/\s+/).length;
