@@ -98,7 +98,7 @@ def test_an_answer_says_where_nothing_was_checked(visit) -> None:
     page.answer("What is 7 + 5?", contract="response", t=0.5)
     assert note.is_hidden()
     page.answer("How many in the boxes?", contract="claims", t=0.5)
-    assert note.inner_text() == "Nobody has checked how sure this model may be when it answers “Step by step”."
+    assert note.inner_text() == "No figures here say how true its confidence is when it answers “Step by step”."
     page.find("#options summary").click()
     page.find("input[name=samples]").fill("3")
     page.find("#options summary").click()

@@ -26,5 +26,5 @@ export function unchecked({ calibrated, notice, samples, contract, confidence_so
   if (source === "calibrated" || source === "none") return "";
   if (samples) return "This model was checked on single answers: nobody has checked how often the winner of a vote is right.";
   if (measured.length === 0 || measured.includes(contract)) return "";
-  return `Nobody has checked how sure this model may be when it answers “${formWords(formOf({ contract })).name}”.`;
+  return `No figures here say how true its confidence is when it answers “${formWords(formOf({ contract })).name}”.`;
 }
