@@ -15,7 +15,7 @@ ENDLESS = Sampling(max_tokens=4000, temperature=0.0)
 QUESTIONS = ["What is 2 + 2?", "Name the capital of France.", "Is 91 a prime number? Say why."]
 
 
-class Shared:
+class SharedEngine:
     """One event loop and one engine for all tests; the engine is made anew when a test has killed it."""
 
     def __init__(self, runner: asyncio.Runner, model: Path) -> None:

@@ -15,6 +15,7 @@ import { Ruler } from "./ruler.js";
 import { Run } from "./run.js";
 import { Server } from "./server.js";
 import { showTrust } from "./trust.js";
+import { setMeasured } from "./unchecked.js";
 import { current } from "./visits.js";
 
 class Page {
@@ -67,6 +68,7 @@ class Page {
   /** @param {Model} model */
   #ready(model) {
     this.#composer.offer(model);
+    setMeasured(model.measured);
     showTrust(model);
     if (!this.#touched && this.#reading.run === null) this.#ruler.t = model.risk_threshold;
     if (this.#server.seen === 1) this.#visit();

@@ -60,13 +60,21 @@ export class ErrorRate {
  */
 function levelsFor(calibrators, asked) {
   const granularity = asked.granularity ?? formOf(asked).granularities[0];
-  const samples = isReply(asked) ? asked.usage.samples_drawn + asked.usage.samples_aborted : asked.samples ?? 1;
+  const samples = samplesOf(asked);
   const fits = (/** @type {Calibrator} */ one) => (
     one.fits && (one.contract ?? asked.contract) === asked.contract && one.granularity === granularity && one.samples === samples
   );
   const found = (calibrators ?? []).find((one) => fits(one) && one.levels.length > 0);
   return found ? found.levels.map((level) => ({ ...level, exact: found.exact, delta: found.delta })) : [];
 }
+
+/**
+ * How many samples are asked for, or were.
+ * @param {Asked | Reply} asked
+ */
+export const samplesOf = (asked) => (
+  isReply(asked) ? asked.usage.samples_drawn + asked.usage.samples_aborted : asked.samples ?? 1
+);
 
 /**
  * @param {Asked | Reply} asked

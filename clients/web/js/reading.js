@@ -2,7 +2,7 @@
 
 import { consequence } from "./consequence.js";
 import { isBelow, lowest } from "./decide.js";
-import { ErrorRate, levelWords } from "./promise.js";
+import { ErrorRate, levelWords, samplesOf } from "./promise.js";
 import { modeOf, questionOf } from "./request.js";
 import { count, headline } from "./words.js";
 
@@ -137,8 +137,7 @@ export class Reading {
    */
   #measuredAt(measured, mode, asked) {
     if (measured === undefined) return "";
-    const isVote = typeof asked.samples === "object" ? asked.samples !== null : (asked.samples ?? 1) > 1;
-    const figures = mode === "decide" && !isVote ? measured[asked.contract ?? ""] : undefined;
+    const figures = mode === "decide" && samplesOf(asked) === 1 ? measured[asked.contract ?? ""] : undefined;
     return figures ? consequence(figures, this.ruler.t) : null;
   }
 

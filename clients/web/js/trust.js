@@ -3,7 +3,6 @@
 import { el, find, setText } from "./dom.js";
 import { reliabilityPicture } from "./reliability.js";
 import { formOf } from "./request.js";
-import { setMeasured } from "./unchecked.js";
 import { formWords, percent } from "./words.js";
 
 const HOW = "demur calibrate makes a calibrator for any model from some hundred of your own graded answers.";
@@ -13,7 +12,6 @@ const HOW = "demur calibrate makes a calibrator for any model from some hundred 
  * @param {Model} model
  */
 export function showTrust({ id, calibrated, measured, calibrators, contract_cards: cards }) {
-  setMeasured(measured);
   const card = find("trust");
   const badge = el("button", {
     type: "button", class: calibrated ? "badge" : "badge warn", "aria-expanded": "false", "aria-controls": "trust",

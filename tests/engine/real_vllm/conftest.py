@@ -7,26 +7,26 @@ from pathlib import Path
 import pytest
 
 from demur.engine.vllm import VLLMEngine
-from tiny_engine import Shared
+from tiny_engine import SharedEngine
 
 pytest.importorskip("vllm")
 
 
 @pytest.fixture(scope="package")
-def shared(tiny_model: Path) -> Iterator[Shared]:
+def shared(tiny_model: Path) -> Iterator[SharedEngine]:
     with asyncio.Runner() as runner:
-        shared = Shared(runner, tiny_model)
+        shared = SharedEngine(runner, tiny_model)
         yield shared
         shared.close()
 
 
 @pytest.fixture
-def engine(shared: Shared) -> VLLMEngine:
+def engine(shared: SharedEngine) -> VLLMEngine:
     return shared.engine
 
 
 @pytest.fixture
-def run(shared: Shared):
+def run(shared: SharedEngine):
     return shared.run
 
 
