@@ -9,6 +9,7 @@ Nor what installs LiteLLM beside it: python -m bench gateway [--seconds 20]
 Nor what starts servers again and again: python -m bench start [--rounds 4]
 Nor what needs a browser and node: python -m bench page [--url URL]
 What moved since the baseline: python -m bench compare
+The tables of the documentation, from the baseline: python -m bench tables [--check]
 One that is named alone gets the arguments behind it: python -m bench grouping FILE
 """
 
@@ -18,8 +19,10 @@ import signal
 import sys
 from pathlib import Path
 
-APART = {"examples", "structured", "guarantee", "feedback", "compare", "gateway", "start", "page", "strangers"}
+APART = {"examples", "structured", "guarantee", "feedback", "gateway", "start", "page", "strangers"}
 """They take long, and have arguments of their own."""
+RECORDED = {"compare", "tables"}
+"""They measure nothing: they read what the others recorded."""
 PARTS = {"__main__", "report", "pairs", "record", "populations", "replay"}
 """What benchmarks are made of, and what runs in another way."""
 NAMES = sorted(
@@ -27,7 +30,7 @@ NAMES = sorted(
     | {
         path.stem
         for path in Path(__file__).parent.glob("*.py")
-        if path.stem not in PARTS | APART and not path.stem.startswith("_")
+        if path.stem not in PARTS | APART | RECORDED and not path.stem.startswith("_")
     }
 )
 
@@ -38,13 +41,13 @@ def main() -> None:
         runpy.run_module(f"bench.{sys.argv.pop(1)}", run_name="__main__")
         return
     named = sys.argv[1:2]
-    if set(named) & APART or (set(named) & set(NAMES) and set(sys.argv[2:]) - set(NAMES)):
+    if set(named) & (APART | RECORDED) or (set(named) & set(NAMES) and set(sys.argv[2:]) - set(NAMES)):
         importlib.import_module(f"bench.{sys.argv.pop(1)}").main()
         return
     wanted = sys.argv[1:] or NAMES
-    unknown = sorted(set(wanted) - set(NAMES))
+    unknown, names = sorted(set(wanted) - set(NAMES)), ", ".join(sorted({*NAMES, *APART, *RECORDED}))
     if unknown:
-        raise SystemExit(f"bench: no benchmark called {', '.join(unknown)}; there are: {', '.join(NAMES)}")
+        raise SystemExit(f"bench: no benchmark called {', '.join(unknown)}; there are: {names}")
     sys.argv[1:] = []  # each benchmark reads its own arguments when it is run by itself
     for name in wanted:
         print(f"== {name}", file=sys.stderr, flush=True)

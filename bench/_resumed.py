@@ -1,5 +1,6 @@
 """Steps of a long benchmark whose results are kept as they end, so that the same command goes on after a stop."""
 
+import hashlib
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -38,3 +39,11 @@ class Steps:
     def end(self) -> None:
         """Everything is published: the next run begins anew."""
         self._path.unlink(missing_ok=True)
+
+
+def digest(*folders: Path) -> str:
+    """Of the Python files below these folders: what other code measured is not gone on with."""
+    found = hashlib.sha256()
+    for path in sorted(path for folder in folders for path in folder.rglob("*.py")):
+        found.update(path.read_bytes())
+    return found.hexdigest()

@@ -1,6 +1,5 @@
 """One cell of a table about certificates: how often they held, how many answers they left; and cells as tables."""
 
-import hashlib
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -8,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
-from bench._resumed import Steps
+from bench._resumed import Steps, digest
 from bench.report import publish
 from numpy.typing import NDArray
 from scipy.stats import binomtest
@@ -180,8 +179,4 @@ def sources() -> str:
     import demur.calibration.calibrate as calibrating
     import demur.core.calibration as pure
 
-    folders = Path(__file__).parent, Path(str(pure.__file__)).parent, Path(str(calibrating.__file__)).parent
-    found = hashlib.sha256()
-    for path in sorted(path for folder in folders for path in folder.glob("*.py")):
-        found.update(path.read_bytes())
-    return found.hexdigest()
+    return digest(Path(__file__).parent, Path(str(pure.__file__)).parent, Path(str(calibrating.__file__)).parent)

@@ -2,7 +2,8 @@
 
 python -m bench gateway [--part loads|streams] offers requests at fixed rates (an open loop) to one process of each over
 a scripted host that answers in 100 ms with 42 pieces, whole and streamed, with 1 and 8 samples (`n` elsewhere); then it
-opens thousands of streams. Gateways take turns; added latencies are those less the host's own of the same round.
+opens thousands of streams. Gateways take turns; added latencies are those less the host's own of the same round. The
+loads take an hour: each is kept as it ends, and a run that was stopped goes on there, under the same options and code.
 """
 
 import argparse
@@ -11,19 +12,23 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import asdict
 from itertools import product
 from pathlib import Path
+from typing import Any
 
+from bench._resumed import Steps, digest
 from bench.gateway import open_streams, ways
 from bench.gateway.open_loop import Round, offered
 from bench.gateway.ways import Way
-from bench.pairs import RoundMean, mean_of
+from bench.pairs import LEAST_PAIRS, RoundMean, mean_of
 from bench.record import keep
 from bench.report import publish
 
 Case = tuple[float, bool, int]
 """Requests a second, whether streamed, samples."""
 Rounds = dict[Case, dict[str, list[Round]]]
+"""By case and the name of the way."""
 
 
 def main() -> None:
@@ -42,8 +47,8 @@ def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench gateway", description="What a gateway adds.")
     parser.add_argument("--part", choices=("all", "loads", "streams"), default="all")
     parser.add_argument("--rates", type=float, nargs="+", default=[5, 20, 60, 120, 200, 400], help="requests a second")
-    parser.add_argument("--seconds", type=float, default=10.0, help="of each round")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=5.0, help="of each round")
+    parser.add_argument("--rounds", type=int, default=LEAST_PAIRS)
     parser.add_argument("--samples", type=int, nargs="+", default=[1, 8])
     parser.add_argument("--streams", type=int, nargs="+", default=[2000, 10_000], help="open at once")
     parser.add_argument("--without-litellm", action="store_true", help="this server and the host alone")
@@ -52,27 +57,44 @@ def options() -> argparse.Namespace:
 
 def loads(direct: Way, work: Path, asked: argparse.Namespace) -> None:
     """Every rate, whole and streamed, one gateway after the other in each round."""
+    steps, found = steps_of(asked), Rounds()
     with ExitStack() as stack:
         gateways = [stack.enter_context(ways.demur(work))]
         if not asked.without_litellm:
             gateways.append(stack.enter_context(ways.litellm(work)))
-        found = asyncio.run(rounds([direct, *gateways], asked))
+        for case in product(asked.rates, (False, True), asked.samples):
+
+            def measured(case: Case = case) -> dict[str, list[dict[str, float]]]:
+                by_name = asyncio.run(rounds([direct, *gateways], case, asked))
+                return {name: [asdict(one) for one in done] for name, done in by_name.items()}
+
+            kept: dict[str, list[dict[str, Any]]] = steps.run(_named(case), measured)
+            found[case] = {name: [Round(**one) for one in done] for name, done in kept.items()}
+            print(_named(case), file=sys.stderr, flush=True)
     report_loads(found, asked)
+    steps.end()
 
 
-async def rounds(every: Sequence[Way], asked: argparse.Namespace) -> Rounds:
-    found: Rounds = {}
-    for rate, streamed, samples in product(asked.rates, (False, True), asked.samples):
-        by_name: dict[str, list[Round]] = {way.name: [] for way in every}
-        for number in range(asked.rounds + 1):
-            for way in every if number % 2 else every[::-1]:
-                seconds = asked.seconds if number else 1.0  # the first one warms up
-                done = await offered(way, rate, seconds, streamed=streamed, samples=samples)
-                if number:
-                    by_name[way.name].append(done)
-        found[rate, streamed, samples] = by_name
-        print(f"{_named((rate, streamed, samples))}", file=sys.stderr, flush=True)
-    return found
+def steps_of(asked: argparse.Namespace) -> Steps:
+    """The loads measured before under the same options, by the same code."""
+    import demur
+
+    code = digest(Path(__file__).parent, Path(str(demur.__file__)).parent)
+    options = {name: value for name, value in vars(asked).items() if name not in ("part", "streams")}
+    return Steps("gateway", options | {"litellm": ways.LITELLM, "sources": code})
+
+
+async def rounds(every: Sequence[Way], case: Case, asked: argparse.Namespace) -> dict[str, list[Round]]:
+    """One load on each way in turn, round after round; the first one, of a second, is not counted."""
+    rate, streamed, samples = case
+    by_name: dict[str, list[Round]] = {way.name: [] for way in every}
+    for number in range(asked.rounds + 1):
+        for way in every if number % 2 else every[::-1]:
+            seconds = asked.seconds if number else 1.0
+            done = await offered(way, rate, seconds, streamed=streamed, samples=samples)
+            if number:
+                by_name[way.name].append(done)
+    return by_name
 
 
 def _named(case: Case) -> str:

@@ -8,6 +8,9 @@ default, and ends when it likes: there only requests are the same.
 Both servers run all the time, one load at a time. A round has as many requests as the faster of the two answers in
 `--seconds`. CPU time is that of the API process alone: it is the figure that repeats. An interval is a bootstrap over
 pairs of neighbouring rounds.
+
+All cases take an hour. Each is kept as it ends: a run that was stopped goes on there, and `--only` measures some of
+them and reports all that are measured so far, as long as neither the options nor the code of the server changes.
 """
 
 import argparse
@@ -17,9 +20,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 import httpx
+from bench._resumed import Steps, digest
 from bench.pairs import LEAST_PAIRS, RoundMean, mean_of, ratio_of, verdict
 from bench.record import keep
 from bench.report import publish
@@ -40,6 +45,10 @@ PROBE = 2
 
 def main() -> None:
     asked = options()
+    wanted = list(cases(tuple(asked.concurrency), tuple(asked.samples), tuple(asked.contracts)))
+    if not any(asked.only in case.name for case in wanted):
+        raise SystemExit(f"bench: no case has {asked.only!r} in its name")
+    steps = steps_of(asked)
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         setup = setup_of(asked.model, work)
@@ -47,10 +56,21 @@ def main() -> None:
             serving("demur", setup.demur(8411), 8411, work / "demur.log", setup.environment) as ours,
             serving("vllm", setup.vllm(8412), 8412, work / "vllm.log", setup.environment) as theirs,
         ):
-            pairs = asyncio.run(compare(ours, theirs, asked, Length(asked.tokens, setup.end_tokens)))
+            pairs = compare(ours, theirs, wanted, asked, Length(asked.tokens, setup.end_tokens), steps)
             memory = {one.name: one.memory_mib() for one in (ours, theirs)}
             started = {one.name: one.ready_after for one in (ours, theirs)}
     report(pairs, memory, started, setup, asked)
+    if len(pairs) == len(wanted):
+        steps.end()
+
+
+def steps_of(asked: argparse.Namespace) -> Steps:
+    """The cases measured before under the same options, by the same code."""
+    import demur
+
+    code = digest(Path(__file__).parent, Path(str(demur.__file__)).parent)
+    options = {name: value for name, value in vars(asked).items() if name != "only"}
+    return Steps(f"server-{asked.model}", options | {"sources": code})
 
 
 def options() -> argparse.Namespace:
@@ -76,44 +96,47 @@ def setup_of(model: str, work: Path) -> Setup:
     return Setup(Path(prepare_embedded()), "bfloat16", 0)
 
 
-async def compare(
-    ours: Contender, theirs: Contender, asked: argparse.Namespace, length: Length
+def compare(
+    ours: Contender,
+    theirs: Contender,
+    wanted: Sequence[Case],
+    asked: argparse.Namespace,
+    length: Length,
+    steps: Steps,
 ) -> dict[Case, list[Pair]]:
-    """Pairs of loads by case; which goes first alternates."""
-    wanted = cases(tuple(asked.concurrency), tuple(asked.samples), tuple(asked.contracts))
-    chosen = [case for case in wanted if asked.only in case.name]
-    if not chosen:
-        raise SystemExit(f"bench: no case has {asked.only!r} in its name")
+    """Pairs of loads by case, of those asked for and those measured before; which goes first alternates."""
     found = dict[Case, list[Pair]]()
-    limits = httpx.Limits(max_connections=None, max_keepalive_connections=256)
-    async with httpx.AsyncClient(timeout=600, limits=limits, trust_env=False) as client:
-        for number, case in enumerate(chosen):
-            found[case] = await paired(client, ours, theirs, case, asked, length, first=1 + 10**6 * number)
-            print(f"{number + 1} of {len(chosen)}: {case.name}", file=sys.stderr, flush=True)
+    for number, case in enumerate(wanted):
+        if asked.only not in case.name and case.name not in steps:
+            continue
+
+        def measured(case: Case = case, first: int = 1 + 10**6 * number) -> list[list[dict[str, float]]]:
+            pairs = asyncio.run(paired(ours, theirs, case, asked, length, first))
+            return [[asdict(one) for one in pair] for pair in pairs]
+
+        before = ", measured before" if case.name in steps else ""
+        found[case] = [(Load(**one), Load(**other)) for one, other in steps.run(case.name, measured)]
+        print(f"{number + 1} of {len(wanted)}: {case.name}{before}", file=sys.stderr, flush=True)
     return found
 
 
 async def paired(
-    client: httpx.AsyncClient,
-    ours: Contender,
-    theirs: Contender,
-    case: Case,
-    asked: argparse.Namespace,
-    length: Length,
-    first: int,
+    ours: Contender, theirs: Contender, case: Case, asked: argparse.Namespace, length: Length, first: int
 ) -> list[Pair]:
     """The rounds of one case. Raises SystemExit where the two do not generate as many tokens."""
     probe = PROBE * case.concurrency
-    for at in (first, first + probe):
-        done = [await load(client, each, case, probe, length, at) for each in (ours, theirs)]
-    fastest = max(probe / each.seconds for each in done)
-    requests = max(case.concurrency, math.ceil(fastest * asked.seconds))
-    pairs = list[Pair]()
-    for number in range(asked.pairs):
-        at = first + PROBE * probe + number * requests
-        order = (ours, theirs) if number % 2 else (theirs, ours)
-        done = {each.name: await load(client, each, case, requests, length, at) for each in order}
-        pairs.append((done["demur"], done["vllm"]))
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=256)
+    async with httpx.AsyncClient(timeout=600, limits=limits, trust_env=False) as client:
+        for at in (first, first + probe):
+            done = [await load(client, each, case, probe, length, at) for each in (ours, theirs)]
+        fastest = max(probe / each.seconds for each in done)
+        requests = max(case.concurrency, math.ceil(fastest * asked.seconds))
+        pairs = list[Pair]()
+        for number in range(asked.pairs):
+            at = first + PROBE * probe + number * requests
+            order = (ours, theirs) if number % 2 else (theirs, ours)
+            by_name = {each.name: await load(client, each, case, requests, length, at) for each in order}
+            pairs.append((by_name["demur"], by_name["vllm"]))
     check_tokens(pairs, case, asked)
     return pairs
 
