@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from demur.engine.base import Chunk, Message, Sampling, Untold
+from demur.engine.base import Chunk, EngineError, Message, Sampling, Untold
 from demur.engine.holding import held_back
 from demur.engine.scripted import Gate, Script, ScriptedEngine
 
@@ -87,3 +87,46 @@ def test_what_was_generated_and_never_read_is_counted(step, read, untold) -> Non
 
 def test_how_it_is_read_is_no_part_of_what_is_drawn() -> None:
     assert Sampling(max_tokens=9, step=None, untold=Untold(3)) == Sampling(max_tokens=9)
+
+
+@settings(deadline=None)
+@given(
+    sizes=st.lists(st.integers(1, 3), min_size=2, max_size=20),
+    told=st.sampled_from(["tokens", "totals", "nothing"]),
+    step=st.none() | st.integers(1, 6),
+    stop=st.integers(0, 19),
+)
+def test_whatever_an_engine_tells_of_its_tokens_steps_are_as_long_and_all_are_counted(sizes, told, step, stop) -> None:
+    """vLLM tells tokens and totals, a host may tell totals with each piece (then one is one token) or nothing."""
+    stop = min(stop, len(sizes) - 1)
+    sizes = sizes if told == "tokens" else [1] * len(sizes)
+
+    async def pieces():
+        for place, size in enumerate(sizes[: stop + 1]):
+            ids = tuple(range(size)) if told == "tokens" else ()
+            yield Chunk("x", ids, completion_tokens=None if told == "nothing" else sum(sizes[: place + 1]))
+        raise EngineError("it broke off")
+
+    counted, read = Untold(), list[Chunk]()
+
+    async def follow() -> None:
+        async for chunk in held_back(pieces(), Sampling(max_tokens=99, step=step, untold=counted)):
+            read.append(chunk)
+
+    with pytest.raises(EngineError, match="broke off"):
+        asyncio.run(follow())
+    lengths = [len(chunk.token_ids) or chunk.pieces for chunk in read]
+    assert sum(lengths) + counted.tokens + counted.pieces == sum(sizes[: stop + 1])
+    assert lengths == [] if step is None else (lengths[0] <= 3 and all(step <= size < step + 3 for size in lengths[1:]))
+
+
+def test_a_host_that_counts_with_each_piece_is_read_in_steps() -> None:
+    async def pieces():
+        for place in range(1, 21):
+            yield Chunk("x", completion_tokens=place, prompt_tokens=7)
+        yield Chunk("", finish_reason="stop", completion_tokens=20, prompt_tokens=7)
+
+    async def texts() -> list[str]:
+        return [chunk.text async for chunk in held_back(pieces(), Sampling(max_tokens=99, step=8))]
+
+    assert asyncio.run(texts()) == ["x", "x" * 8, "x" * 8, "xxx"]

@@ -112,10 +112,16 @@ class SampleReader:
     def _read(self, chunk: Chunk) -> list[Event]:
         self.chunks += chunk.pieces
         self._raw.append(chunk.text)
-        self._last_step = chunk.pieces if chunk.completion_tokens is None else len(chunk.token_ids)
+        self._last_step = self._tokens_in(chunk)
         self.token_ids += chunk.token_ids
         self.logprobs += chunk.logprobs
         self._finish_reason = chunk.finish_reason or self._finish_reason
         self.prompt_tokens = chunk.prompt_tokens or self.prompt_tokens
         self.completion_tokens = chunk.completion_tokens or self.completion_tokens
         return self._reader.feed(chunk.text)
+
+    def _tokens_in(self, chunk: Chunk) -> int:
+        """By the totals; where these are unknown each piece is one."""
+        if chunk.completion_tokens is None:
+            return chunk.pieces
+        return max(chunk.completion_tokens - (self.completion_tokens or 0), 0)

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import TypeVar
 
-from demur.engine.base import Chunk, FinishReason, Sampling
+from demur.engine.base import Chunk, FinishReason, Sampling, Untold
 
 T = TypeVar("T")
 
@@ -15,27 +15,57 @@ async def held_back(chunks: AsyncGenerator[Chunk, None], sampling: Sampling) -> 
     Without a step it is one chunk once the stream is over, but for what a stream that goes on with a reply begins with.
     What is held back when this is closed, or the stream fails, is counted in `sampling.untold`.
     """
-    held, given = list[Chunk](), 0
+    holding = _Holding(sampling.step)
     try:
         async with aclosing(chunks):
             async for chunk in chunks:
-                held.append(chunk)
-                if chunk.resumed is not None or (sampling.step is not None and _enough(held, given, sampling.step)):
-                    merged, held, given = merge(held), [], given + 1
-                    yield merged
-        if held:
-            merged, held = merge(held), []
-            yield merged
+                if holding.add(chunk):
+                    yield holding.release()
+        if holding.chunks:
+            yield holding.release()
     finally:
         if sampling.untold is not None:
-            sampling.untold.tokens += sum(len(c.token_ids) for c in held if c.completion_tokens is not None)
-            sampling.untold.pieces += sum(c.pieces for c in held if c.completion_tokens is None)
+            holding.count(sampling.untold)
 
 
-def _enough(held: Sequence[Chunk], given: int, step: int) -> bool:
-    """Whether it is time for a chunk; where tokens are not told apart each piece is one."""
-    tokens = sum(c.pieces if c.completion_tokens is None else len(c.token_ids) for c in held)
-    return given == 0 or held[-1].finish_reason is not None or tokens >= step
+class _Holding:
+    """Chunks that wait to be given out as one."""
+
+    def __init__(self, step: int | None) -> None:
+        self.chunks: list[Chunk] = []
+        self._step = step
+        self._waiting = 0
+        """Tokens in them; where a chunk does not tell its own apart each piece is one."""
+        self._begun = False
+        self._told: int | None = None
+        """The total of tokens by the last chunk that was given out."""
+
+    def add(self, chunk: Chunk) -> bool:
+        """Whether it is time to give out what is held."""
+        self.chunks.append(chunk)
+        self._waiting += len(chunk.token_ids) or chunk.pieces
+        if chunk.resumed is not None:
+            return True
+        if self._step is None:
+            return False
+        return not self._begun or chunk.finish_reason is not None or self._waiting >= self._step
+
+    def release(self) -> Chunk:
+        merged = merge(self.chunks)
+        self.chunks, self._waiting, self._begun = [], 0, True
+        self._told = self._told if merged.completion_tokens is None else merged.completion_tokens
+        return merged
+
+    def count(self, untold: Untold) -> None:
+        """Add what is held, by the totals where these are known."""
+        total, behind = self._told, 0
+        for chunk in self.chunks:
+            total = total if chunk.completion_tokens is None else chunk.completion_tokens
+            behind = behind + chunk.pieces if chunk.completion_tokens is None else 0
+        if total is None:
+            untold.pieces += behind
+        else:
+            untold.tokens += max(total - (self._told or 0), 0) + behind
 
 
 def merge(chunks: Sequence[Chunk]) -> Chunk:
