@@ -110,6 +110,22 @@ def test_what_ships_is_small_and_its_hashes_hold():
     assert len(calibrated.identity()) == 64
 
 
+@pytest.mark.parametrize(
+    ("name", "other_model"), [("README.md", False), ("demur.json", False), ("adapter_config.json", True)]
+)
+def test_a_new_card_is_no_other_model_and_new_weights_are(name, other_model, tmp_path, monkeypatch):
+    copied = tmp_path / "artefact"
+    shutil.copytree(calibrated.ARTEFACT, copied)
+    before = calibrated.identity(), calibrated.weights_identity()
+    path, sums = copied / name, copied / calibrated.SUMS
+    was = hashlib.sha256(path.read_bytes()).hexdigest()
+    path.write_bytes(path.read_bytes() + b"\n")
+    sums.write_text(sums.read_text().replace(was, hashlib.sha256(path.read_bytes()).hexdigest()))
+    monkeypatch.setattr(calibrated, "ARTEFACT", copied)
+    assert calibrated.identity() != before[0]
+    assert (calibrated.weights_identity() != before[1]) is other_model
+
+
 def test_a_second_run_writes_nothing(embedded_model):
     before = {path: path.stat().st_mtime_ns for path in embedded_model.rglob("*")}
     steps = []

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import shutil
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -21,7 +22,7 @@ def _artefact() -> Path:
 
 
 ARTEFACT = _artefact()
-"""Made by `make train-embedded` as of commit 632c6a3: adapter, value head, manifest, model card, and their hashes."""
+"""Made by `make train-embedded`: adapter, value head, manifest, model card, and their hashes."""
 
 SUMS = "SHA256SUMS"
 FILES = smollm2.FILES | {
@@ -32,16 +33,31 @@ FILES = smollm2.FILES | {
 
 
 def identity() -> str:
-    """One hash over the whole artefact. Raises SourceError when a file of it is missing or damaged."""
+    """One hash over the whole artefact: a prepared folder of another one is made anew. Raises SourceError when a file
+    of it is missing or damaged."""
+    return _digest(_checked())
+
+
+def weights_identity() -> str:
+    """One hash over what answers: adapter and value head, without the card and the manifest, in which new figures or
+    words make no other model. Raises SourceError as `identity` does."""
+    return _digest({name: sum for name, sum in _checked().items() if name not in (FILE_NAME, "README.md")})
+
+
+def _checked() -> dict[str, str]:
+    """The artefact's files and their hashes, each of which holds."""
     try:
-        listed = (ARTEFACT / SUMS).read_text()
-        for line in listed.splitlines():
-            expected, name = line.split()
+        pairs = [line.split() for line in (ARTEFACT / SUMS).read_text().splitlines()]
+        for expected, name in pairs:
             if hashlib.sha256((ARTEFACT / name).read_bytes()).hexdigest() != expected:
                 raise SourceError(f"{ARTEFACT / name} is damaged: pip install --force-reinstall demur-smol")
     except OSError as error:
         raise SourceError(f"the embedded model's adapter is missing: pip install demur-smol ({error})") from None
-    return hashlib.sha256(listed.encode()).hexdigest()
+    return {name: expected for expected, name in pairs}
+
+
+def _digest(sums: Mapping[str, str]) -> str:
+    return hashlib.sha256(json.dumps(sums, sort_keys=True).encode()).hexdigest()
 
 
 def convert(source: Path, folder: Path, progress: Progress) -> None:

@@ -65,9 +65,9 @@ def prepare(
 
 
 def made_from(folder: Path) -> dict[str, Any]:
-    """What the embedded model in a folder was made from: the conversion and the hashes of its sources."""
+    """What the weights of an embedded model were made from: the conversion and the hashes of its sources."""
     made = json.loads((folder / SUMS).read_bytes())
-    return {name: value for name, value in made.items() if name != "sha256"}
+    return {name: value for name, value in made.items() if name not in ("sha256", "artefact")}
 
 
 def is_intact(folder: Path, kind: Kind = "calibrated") -> bool:
@@ -106,7 +106,9 @@ def _write_sums(folder: Path, kind: Kind) -> None:
 
 
 def _describe(sums: dict[str, str], kind: Kind) -> dict[str, Any]:
-    source = {"source": SOURCE_SHA256} | ({"adapter": calibrated.identity()} if kind == "calibrated" else {})
+    source = {"source": SOURCE_SHA256}
+    if kind == "calibrated":
+        source |= {"adapter": calibrated.weights_identity(), "artefact": calibrated.identity()}
     return {"conversion": _CONVERSION, **source, "sha256": sums}
 
 
