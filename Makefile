@@ -69,7 +69,7 @@ train-embedded: setup-dev ## make the small model from nothing; DEVICE=cuda on a
 	    .venv/bin/demur-smol-lab measure --out runs/embedded --device $(DEVICE) --split $$table || exit; done
 	.venv/bin/demur-smol-lab export --out runs/embedded --to server/demur/model/demur_smol
 
-calibrate-embedded: setup-dev ## find out what error rates the embedded model can promise, and whether it keeps them; half an hour
+calibrate-embedded: setup-dev ## find out what error rates the embedded model can promise, and whether it keeps them; an hour and a half
 	@scripts/calibrate-embedded runs/calibration
 
 evaluate-embedded: setup-dev ## evaluate what ships over HTTP; GSM8K=FILE TRIVIAQA=FILE SIMPLEQA=FILE without a hub

@@ -23,6 +23,7 @@ def test_without_a_calibrator_nothing_is_promised(served) -> None:
     assert served.server.ask("sure", confidence_source="calibrated").status_code == 400
 
 
+BOTH = {"kind": "logistic", "intercept": 0.0, "weights": [0.5, 0.5], "missing": [0.0, 0.0]}
 MISFITS = {
     "temperature": {"temperature": 0.7},
     "top_p": {"top_p": 0.5},
@@ -101,6 +102,26 @@ def test_a_lost_calibrator_is_missed_even_beside_one_that_changes_nothing(served
     lost = file(tmp_path / "b.json", served.conditions(), fingerprint="files:other")
     assert "notice" not in answer(served.with_files(kept), PATHS[0], "sure")
     assert answer(served.with_files(kept, lost), PATHS[0], "sure")["notice"]
+
+
+def test_calibrators_of_votes_leave_single_answers_alone_and_the_nearest_one_is_named(served, tmp_path) -> None:
+    identity = {"kind": "identity", "signal": "verbalized"}
+    votes = [
+        file(tmp_path / f"b{k}.json", served.conditions(samples=k), signals=["verbalized", "agreement"], map=BOTH)
+        for k in (3, 5)
+    ]
+    server = served.with_files(file(tmp_path / "a.json", served.conditions(), map=identity), *votes)
+    for fields in ({"temperature": 0.5}, {"contract": "claims"}):
+        assert "notice" not in answer(server, PATHS[0], "sure", **fields)
+    refused = server.call("POST", PATHS[0], json={"question": "sure", "temperature": 0.5, "max_error": 0.2})
+    assert (
+        "a.json: this request differs from its graded answers in temperature 0.5" in refused.json()["error"]["message"]
+    )
+    assert "notice" not in answer(server, PATHS[0], "sure", samples=5)
+    notice = answer(server, PATHS[0], "sure", samples=4)["notice"]
+    assert "b3.json: this request differs from its graded answers in samples 4 instead of 3" in notice
+    stopped = answer(server, PATHS[0], "sure", samples=5, stopping="decided")["notice"]
+    assert "b5.json: this request differs from its graded answers in stopping decided instead of none" in stopped
 
 
 ANY_VALUE = st.one_of(

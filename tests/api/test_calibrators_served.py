@@ -169,6 +169,8 @@ def test_a_vote_is_calibrated_by_its_own_calibrator(served) -> None:
     assert answer(server, PATHS[0], "sure", **asked)["confidence"] == pytest.approx(AT_09)
     assert "selection majconf instead of majority" in answer(server, PATHS[0], "sure", samples=3)["notice"]
     assert "samples" in answer(server, PATHS[0], "sure")["notice"]
+    (card,) = server.call("GET", "/v1/models").json()["data"][0]["demur"]["calibrators"]
+    assert (card["samples"], card["selection"], card["stopping"]) == (3, "majority", "none")
 
 
 def test_a_critics_calibrator_asks_the_critic_by_itself(served, tmp_path) -> None:

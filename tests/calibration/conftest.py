@@ -20,7 +20,7 @@ def rows(tmp_path):
     return write
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def demur():
     """Run a command of demur."""
 

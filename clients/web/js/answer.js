@@ -134,7 +134,8 @@ export class AnswerView {
   #showRest(reply, shown, request) {
     this.#vote.element.hidden = !shown.samples;
     const covered = shown.decision !== "answer";
-    if (shown.samples) this.#vote.ended(shown.samples, request.selection ?? "majconf", covered ? "covered" : null, unseenIn(reply));
+    const how = { rule: request.selection ?? "majconf", source: reply.confidence_source };
+    if (shown.samples) this.#vote.ended(shown.samples, how, covered ? "covered" : null, unseenIn(reply));
     this.#raw.set({ raw: reply.raw, covered });
     this.#expected.set({ values: reply.token_values, covered });
     this.#program.element.hidden = false;

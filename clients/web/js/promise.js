@@ -38,12 +38,14 @@ export class ErrorRate {
   }
 
   /**
-   * Offer the levels that hold for what `asked` asks, of the model's `calibrators`.
+   * Offer the levels that hold for what `asked` asks, of the model's `calibrators`. Of a reply, `request` is what it
+   * answers.
    * @param {Calibrator[] | undefined} calibrators
    * @param {Asked | Reply} asked
+   * @param {Asked} request
    */
-  offer(calibrators, asked) {
-    const levels = levelsFor(calibrators, asked);
+  offer(calibrators, asked, request) {
+    const levels = levelsFor(calibrators, asked, request);
     const same = levels.length === this.#levels.length && levels.every((one, i) => isSame(one, this.#levels[i]));
     if (same) return;
     this.#levels = levels;
@@ -56,17 +58,27 @@ export class ErrorRate {
 /**
  * @param {Calibrator[] | undefined} calibrators
  * @param {Asked | Reply} asked
+ * @param {Asked} request
  * @returns {Level[]}
  */
-function levelsFor(calibrators, asked) {
+function levelsFor(calibrators, asked, request) {
   const granularity = asked.granularity ?? formOf(asked).granularities[0];
-  const samples = samplesOf(asked);
   const fits = (/** @type {Calibrator} */ one) => (
-    one.fits && (one.contract ?? asked.contract) === asked.contract && one.granularity === granularity && one.samples === samples
+    one.fits && (one.contract ?? asked.contract) === asked.contract && one.granularity === granularity
+    && one.samples === samplesOf(asked) && isVotedSo(one, request)
   );
   const found = (calibrators ?? []).find((one) => fits(one) && one.levels.length > 0);
   return found ? found.levels.map((level) => ({ ...level, exact: found.exact, delta: found.delta })) : [];
 }
+
+/**
+ * Whether a request for several samples chooses among them as the graded answers were chosen.
+ * @param {Calibrator} one
+ * @param {Asked} request
+ */
+const isVotedSo = ({ samples, selection, stopping }, request) => (
+  samples === 1 || (selection === (request.selection ?? "majconf") && stopping === (request.stopping ?? "none"))
+);
 
 /**
  * How many samples are asked for, or were.

@@ -98,11 +98,12 @@ export class Reading {
   /** Say in words what the slider does. */
   tell() {
     const shown = this.#shown;
-    const asked = shown ? shown.reply ?? shown.request : this.composer.request({ risk_threshold: this.ruler.t });
+    const request = shown ? shown.request : this.composer.request({ risk_threshold: this.ruler.t });
+    const asked = shown?.reply ?? request;
     const mode = modeOf(asked);
     this.ruler.mode = mode;
     const { measured, calibrators } = this.server.model ?? {};
-    this.rate.offer(calibrators, asked);
+    this.rate.offer(calibrators, asked, request);
     const level = this.rate.chosen;
     this.ruler.consequence = level ? levelWords(level, mode) : this.#measuredAt(measured, mode, asked);
   }

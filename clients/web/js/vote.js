@@ -36,16 +36,16 @@ export class Vote {
   }
 
   /**
-   * The vote as it ended, by the selection `rule`. `cover` is said in place of all answers, unless null; `unseen` of
+   * The vote as it ended, by the selection `rule`; the answer's confidence is from `source`. `cover` is said in place of all answers, unless null; `unseen` of
    * one that is not here.
    * @param {Samples} samples
-   * @param {string} rule
+   * @param {{rule: string, source: string}} how
    * @param {string | null} cover
    * @param {string} unseen
    */
-  ended(samples, rule, cover, unseen) {
+  ended(samples, { rule, source }, cover, unseen) {
     this.#arrivals.replaceChildren();
-    const { groups, total, why } = weigh(samples, rule);
+    const { groups, total, why } = weigh(samples, rule, source);
     setText(this.#summary, [summary(samples), why].filter(Boolean).join(" "));
     const rows = groups.map((weighed) => {
       const instead = cover ?? (weighed.group.answer === null ? unseen : null);

@@ -54,30 +54,37 @@ def _check(params: RequestParams, request: ResolvedRequest) -> None:
 
 
 def _fitted(request: ResolvedRequest, params: RequestParams, services: ScoringServices) -> ResolvedRequest:
-    """With the first calibrator that fits, or with a notice that says why none does."""
-    level, contract = request.granularity, request.contract.name
-    candidates = [
-        one
-        for one in services.calibrators.fitting
-        if one.calibrator.level == level and one.calibrator.contract == contract
-    ]
-    misfits: list[str] = []
-    for one in candidates:
+    """With the first calibrator that fits, or with a notice that says why the one that comes nearest does not."""
+    misfits: list[tuple[int, str]] = []
+    for one in services.calibrators.fitting:
+        if not _is_for(one, request):
+            continue
         tried = _by_source(request, one, services)
-        why = _uncomputable(one, params, services) or one.misfit(conditions_of(tried, services.manifest.domain))
+        asked = conditions_of(tried, services.manifest.domain)
+        uncomputable = _uncomputable(one, params, services)
+        why = uncomputable or one.misfit(asked)
         if why is None:
             return replace(tried, calibration=one)
-        misfits.append(f"{one.name}: {why}")
-    other = f"no calibrator is for contract {contract} at granularity {level}"
-    return replace(
-        request, notice=f"no calibrator was applied: {_first(misfits) or services.calibrators.trouble or other}"
-    )
+        distance = len(asked) if uncomputable else len(one.differing(asked))
+        misfits.append((distance, f"{one.name}: {why}"))
+    nearest = min(misfits, default=None, key=lambda each: each[0])
+    other = f"no calibrator is for contract {request.contract.name} at granularity {request.granularity}"
+    why = services.calibrators.trouble or other if nearest is None else nearest[1]
+    return replace(request, notice=f"no calibrator was applied: {why}")
+
+
+def _is_for(one: ServedCalibrator, request: ResolvedRequest) -> bool:
+    return one.calibrator.level == request.granularity and one.calibrator.contract == request.contract.name
 
 
 def _changes_nothing(request: ResolvedRequest, services: ScoringServices) -> bool:
-    """Whether the confidence is the same with a calibrator as without one: all of them serve the signal that decides
-    as it is, and only certify thresholds on it."""
-    maps = [one.calibrator.map for one in services.calibrators.fitting]
+    """Whether the confidence is the same with a calibrator as without one: all that could be meant serve the signal
+    that decides as it is, and only certify thresholds on it. Those of votes are not meant by a request for one sample
+    where there are others, nor the other way round."""
+    fitting = services.calibrators.fitting
+    kind = [one for one in fitting if (one.samples > 1) == (request.samples > 1)] or fitting
+    meant = [one for one in kind if _is_for(one, request)] or kind
+    maps = [one.calibrator.map for one in meant]
     unchanged = all(map.kind == "identity" and map.signal == request.confidence_source for map in maps)
     return services.calibrators.complete and unchanged
 
@@ -141,7 +148,3 @@ def _unpromised(one: ServedCalibrator, max_error: float) -> str:
 
 def _level(guarantee: Guarantee) -> str:
     return f"max_error {guarantee.max_error:g}"
-
-
-def _first(reasons: Sequence[str]) -> str | None:
-    return next(iter(reasons), None)

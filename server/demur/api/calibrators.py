@@ -35,6 +35,8 @@ class CalibratorCard(BaseModel):
     granularity: Literal["response", "claims"]
     signals: list[str]
     samples: int = Field(description="How many samples each graded answer was chosen among.")
+    selection: str | None = Field(description="How it was chosen among them; null for one sample.")
+    stopping: str | None = Field(description="Whether a vote stopped early; null for one sample.")
     questions: str | None = Field(description="What the graded questions were, in a few words.")
     rows: int
     problems: int
@@ -64,7 +66,9 @@ def _card(served: ServedCalibrator, fingerprint: str, now: float) -> CalibratorC
         contract=c.contract,
         granularity=c.level,
         signals=list(c.signals),
-        samples=int(c.sampling.get("samples") or 1),
+        samples=served.samples,
+        selection=_word(c.sampling.get("selection")),
+        stopping=_word(c.sampling.get("stopping")),
         questions=c.questions,
         rows=c.rows,
         problems=c.problems,
@@ -89,3 +93,7 @@ def _figures(figures: Mapping[str, Figure | None]) -> dict[str, FigureCard | Non
         name: None if figure is None else FigureCard(value=figure.value, low=figure.low, high=figure.high)
         for name, figure in figures.items()
     }
+
+
+def _word(value: object) -> str | None:
+    return None if value is None else str(value)

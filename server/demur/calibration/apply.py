@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -10,6 +10,8 @@ from demur.calibration.calibrator import Calibrator
 from demur.calibration.errors import CalibrationError
 from demur.calibration.graded_source import read_source
 from demur.calibration.rows import SignalRows, read_signal_rows
+from demur.calibration.votes import Voting
+from demur.evaluation.run_manifest import read_manifest
 from demur.named_file import shown
 
 
@@ -20,7 +22,7 @@ def rows_for(calibrator: Calibrator, place: Path) -> SignalRows:
     that it takes.
     """
     if place.is_dir():
-        source = read_source(place, calibrator.level)
+        source = read_source(place, calibrator.level, _voting(calibrator, place))
         _check_same(calibrator, source.model or {}, source.asked.get("contract"), place)
         rows = source.rows
     else:
@@ -58,3 +60,13 @@ def _check_same(calibrator: Calibrator, model: Mapping[str, str | None], contrac
             f"{shown(place)}: the answers were asked for with contract {contract}, the calibrator is for"
             f" {calibrator.contract}"
         )
+
+
+def _voting(calibrator: Calibrator, place: Path) -> Voting | None:
+    """The vote that the calibrator is for, where the run holds the samples to replay it."""
+    plan, sampling = read_manifest(place).get("plan"), calibrator.sampling
+    samples, selection = sampling.get("samples"), sampling.get("selection")
+    if not isinstance(plan, dict) or cast("dict[str, Any]", plan).get("selection") is not None:
+        return None
+    several = isinstance(samples, int) and samples > 1 and isinstance(selection, str)
+    return Voting(samples, selection) if several and sampling.get("stopping") == "none" else None

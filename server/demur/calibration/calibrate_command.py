@@ -48,7 +48,7 @@ def calibrate(
     check_installed()
     with one_line_errors():
         page, options = _page_beside(out), fitting.resolved()
-        _check_one_source(graded, asking, feedback)
+        _check_one_source(graded, asking, feedback, fitting)
         if asking.ask is not None:
             graded = _answered(asking.ask, out, asking)
         source, options = _read(graded, feedback, fitting, options)
@@ -58,11 +58,13 @@ def calibrate(
     typer.echo(f"wrote {out} and {page}", err=True)
 
 
-def _check_one_source(graded: Path | None, asking: AskOptions, feedback: FeedbackOptions) -> None:
+def _check_one_source(graded: Path | None, asking: AskOptions, feedback: FeedbackOptions, fitting: FitOptions) -> None:
     if graded is not None and asking.ask is not None:
         raise typer.BadParameter("give rows or --ask, not both", param_hint="--ask")
     if (graded is None and asking.ask is None) == (feedback.feedback is None):
         raise typer.BadParameter("give graded rows, a run, --ask or --feedback: one of them", param_hint="ROWS|RUN")
+    if fitting.samples is not None and graded is None:
+        raise typer.BadParameter("it needs the folder of a run with several samples a question", param_hint="--samples")
 
 
 def _answered(questions: Path, out: Path, asking: AskOptions) -> Path:
@@ -87,7 +89,7 @@ def _read(
 
     typer.echo(f"reading {graded or feedback.feedback}", err=True)
     if feedback.feedback is None:
-        return read_source(graded or Path(), fitting.level), options
+        return read_source(graded or Path(), fitting.level, fitting.voting), options
     source, look = _collected(feedback.feedback, feedback, fitting)
     return source, replace(options, look=max(options.look, look))
 

@@ -13,7 +13,8 @@ from demur.calibration.calibrator_file import digest_of
 from demur.calibration.errors import CalibrationError
 from demur.calibration.matching import OWN
 from demur.calibration.row_checks import check_distinct
-from demur.calibration.rows import SignalRows, read_signal_rows
+from demur.calibration.rows import SignalRows, read_signal_rows, with_names
+from demur.calibration.votes import Voting, check_single, votes_of
 from demur.evaluation.grades_file import GRADED, read_graded
 from demur.evaluation.job import CLAIMS, ROWS
 from demur.evaluation.rows import Level
@@ -47,9 +48,16 @@ UNKNOWN: Mapping[str, Any] = {
 }
 
 
-def read_source(place: Path, level: Level | None) -> GradedSource:
-    """Rows of a run's folder or of a file. Raises CalibrationError or StoreError for what cannot be used."""
+def read_source(place: Path, level: Level | None, voting: Voting | None = None) -> GradedSource:
+    """Rows of a run's folder or of a file; with `voting` those of the votes that its samples would have come to.
+
+    Raises CalibrationError or StoreError for what cannot be used.
+    """
     if not place.is_dir():
+        if voting is not None:
+            raise CalibrationError(
+                f"{shown(place)}: --samples needs the folder of a run with several samples a question"
+            )
         rows = read_signal_rows(place, level)
         check_distinct(((row.problem, row.question) for row in rows.rows), shown(place))
         return GradedSource(rows, None, UNKNOWN)
@@ -57,6 +65,8 @@ def read_source(place: Path, level: Level | None) -> GradedSource:
     plan = card.get("plan")
     if not isinstance(plan, dict):
         raise CalibrationError(f"{shown(place)}: run.json has no plan: is it the folder of a run?")
+    if voting is not None:
+        return _of_votes(place, card, plan, level, voting)
     path = place / (CLAIMS if level == "claims" else ROWS)
     if not path.exists():
         raise CalibrationError(f"{shown(path)} is not there yet; go on with the run by the same demur evaluate command")
@@ -64,6 +74,18 @@ def read_source(place: Path, level: Level | None) -> GradedSource:
     _check_raw(card, rows, place)
     check_distinct(_questions(place, rows), shown(place))
     return GradedSource(rows, _model(card, plan), _asked(card, plan, rows.level))
+
+
+def _of_votes(
+    place: Path, card: dict[str, Any], plan: dict[str, Any], level: Level | None, voting: Voting
+) -> GradedSource:
+    if level == "claims":
+        raise CalibrationError("--samples is for whole answers: leave out --level claims")
+    check_single(plan, shown(place))
+    rows = with_names(votes_of(read_graded(place), voting, shown(place)), "response")
+    check_distinct(((row.problem, row.question) for row in rows.rows), shown(place))
+    asked = _asked(card, plan, "response")
+    return GradedSource(rows, _model(card, plan), {**asked, "sampling": voting.conditions(asked["sampling"])})
 
 
 def _questions(folder: Path, rows: SignalRows) -> list[tuple[str | int, str | None]]:

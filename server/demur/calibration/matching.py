@@ -88,10 +88,14 @@ class ServedCalibrator:
         theirs = f"its fingerprint is {self.fingerprint}{named}, the served one's {fingerprint}"
         return f"it was made for another model: {theirs}"
 
+    def differing(self, asked: Conditions) -> Sequence[str]:
+        """The names of the conditions in which a request differs from the graded answers."""
+        ours = self.conditions
+        return [name for name in {**ours, **asked} if name != "source" and ours.get(name) != asked.get(name)]
+
     def misfit(self, asked: Conditions) -> str | None:
         """In what a request differs from the graded answers, in words; None where it does not."""
-        ours = self.conditions
-        names = [name for name in {**ours, **asked} if name != "source" and ours.get(name) != asked.get(name)]
+        names, ours = self.differing(asked), self.conditions
         if not names:
             return None
         told = [f"{name} {_shown(asked.get(name))} instead of {_shown(ours.get(name))}" for name in names[:_TOLD]]
@@ -105,6 +109,11 @@ class ServedCalibrator:
             for one in self.calibrator.guarantees
             if one.threshold is not None and one.max_error <= at_most and one.threshold >= least_threshold
         ]
+
+    @cached_property
+    def samples(self) -> int:
+        """How many samples each graded answer was chosen among; 1 where nothing was chosen."""
+        return int(self.calibrator.sampling["samples"] or 1)
 
     @property
     def smallest_level(self) -> float | None:
@@ -127,4 +136,4 @@ def _unmatchable(calibrator: Calibrator) -> str | None:
 
 
 def _shown(value: Any) -> str:
-    return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+    return "null" if value is None else f"{value:g}" if isinstance(value, float) else str(value)

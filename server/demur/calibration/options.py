@@ -10,10 +10,12 @@ import typer
 from demur.calibration.errors import CalibrationError
 from demur.cli_options import key_option
 from demur.core.contracts import CONTRACTS
+from demur.core.selection import RULES
 from demur.evaluation.rows import Level
 
 if TYPE_CHECKING:
     from demur.calibration.calibrate import Options
+    from demur.calibration.votes import Voting
 
 DEFAULT_LEVELS = "0.01,0.02,0.05,0.1,0.15,0.2,0.3"
 
@@ -108,6 +110,16 @@ class FitOptions:
     level: Annotated[
         Level | None, typer.Option(help="Which rows, where both kinds are there: of whole answers or of claims.")
     ] = None
+    samples: Annotated[
+        int | None,
+        typer.Option(
+            min=2,
+            max=1024,
+            help="Calibrate the votes of so many samples: of a run with that many samples a question or more, made"
+            " without --selection.",
+        ),
+    ] = None
+    selection: Annotated[str, key_option(RULES, help="With --samples: how the vote chooses.")] = "majconf"
     questions: Annotated[
         str | None,
         typer.Option(
@@ -116,6 +128,13 @@ class FitOptions:
     ] = None
     seed: Annotated[int, typer.Option(min=0, help="Of the split, the folds and the bootstrap.")] = 0
     resamples: Annotated[int, typer.Option(min=100, help="Behind the intervals of the figures.")] = 1000
+
+    @property
+    def voting(self) -> "Voting | None":
+        """The vote that is calibrated; None for answers as the rows have them."""
+        from demur.calibration.votes import Voting
+
+        return None if self.samples is None else Voting(self.samples, self.selection)
 
     @property
     def splits(self) -> bool:

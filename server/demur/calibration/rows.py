@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -78,6 +78,11 @@ def read_signal_rows(
     blank: dict[str, Any] = {} if graded else {"correct": None}
     found = [_row(blank | record, record, place, raw) for place, record in _records(path)]
     rows, level = _of_level(_numbered(found, shown(path)), level, shown(path))
+    return with_names(rows, level)
+
+
+def with_names(rows: Sequence[SignalRow], level: Level) -> SignalRows:
+    """The rows with the names of the signals that any of them has, the usual ones first."""
     used = {name for row in rows for name, value in row.signals.items() if value is not None}
     names = tuple(sorted(used, key=lambda name: (SIGNALS.index(name) if name in SIGNALS else len(SIGNALS), name)))  # pyright: ignore[reportArgumentType]
     return SignalRows(tuple(rows), names, level)
