@@ -108,6 +108,11 @@ def prompt_hash(contract: ContractName, domain: Domain = "general", *, trained: 
     return hashlib.sha256((_TASK[domain] + "\0" + template).encode()).hexdigest()[:12]
 
 
+def question_hash() -> str:
+    """Twelve hex digits that change when the wording of `ask_if_right` does."""
+    return hashlib.sha256(IS_IT_RIGHT.encode()).hexdigest()[:12]
+
+
 def _penalty(t: float) -> str:
     """What a wrong answer costs at threshold t, as written in the prompt."""
     return "costs everything" if t >= 1 else f"costs {t / (1 - t):.2f} points"

@@ -1,8 +1,11 @@
 """A calibrator decides where it fits the request and keeps an error rate on demand."""
 
+from typing import Any
+
 import pytest
 
 from calibrated_server import AT_05, AT_09, FINGERPRINT, PATHS, answer
+from demur import prompts
 from demur.engine.scripted_critic import ScriptedCritic
 from served_calibrators import file, level
 
@@ -185,6 +188,57 @@ def test_a_critics_calibrator_asks_the_critic_by_itself(served, tmp_path) -> Non
         "calibrated": pytest.approx(AT_09),
     }
     assert "no critic" in answer(served.with_files(path), PATHS[0], "sure")["notice"]
+
+
+def test_log_probabilities_that_were_asked_for_are_shown_whatever_a_calibrator_takes(served) -> None:
+    server = served.fitting()
+    found = server.chat("sure", logprobs=True, top_logprobs=2, risk_threshold=0).json()["choices"][0]
+    assert found["demur"]["confidence_source"] == "calibrated"
+    assert found["logprobs"]["content"]
+    assert server.engine.drawn[-1].sampling.logprobs == 2
+
+
+def test_several_looks_are_told_with_the_chance_of_all(served) -> None:
+    looked = {"mode": "split", "exact": True, "rows": 300, "delta": 0.1, "simultaneous": False, "look": 1, "seed": 0}
+    levels = [level(0.2, 0.3) | {"delta": 0.05}]
+    found = answer(served.fitting(certification=looked, guarantees=levels), PATHS[0], "sure", max_error=0.2)
+    assert found["guarantee"]["delta"] == 0.1
+
+
+def test_an_estimate_is_no_promise_in_the_words_of_an_abstention(served) -> None:
+    rough = {
+        "mode": "cross-fit",
+        "exact": False,
+        "rows": 300,
+        "delta": 0.1,
+        "simultaneous": False,
+        "look": 0,
+        "seed": 0,
+    }
+    server = served.fitting(certification=rough)
+    assert "by estimate" in server.chat("doubtful", max_error=0.1).json()["choices"][0]["message"]["content"]
+
+
+def test_a_signal_that_no_graded_answer_lacked_is_not_taken_for_an_even_chance(served) -> None:
+    def decided(missing: float) -> Any:
+        both = {"kind": "logistic", "intercept": 3.0, "weights": [1.0, 1.0], "missing": [0.0, missing]}
+        server = served.fitting({"include_signals": ["p_true"]}, signals=["verbalized", "p_true"], map=both)
+        return answer(server, PATHS[0], "sure", include_signals=["p_true"])  # which this engine cannot tell
+
+    unknown = decided(0.0)
+    assert unknown["signals"]["p_true"]["value"] is None
+    assert (unknown["confidence"], unknown["decision"]) == (None, "abstain")
+    assert (decided(-2.0)["confidence_source"], decided(-2.0)["confidence"] is None) == ("calibrated", False)
+
+
+def test_another_question_about_an_answer_is_another_signal(served, monkeypatch) -> None:
+    both = {"kind": "logistic", "intercept": 0.0, "weights": [1.0, 0.5], "missing": [0.0, -1.0]}
+    server = served.fitting({"include_signals": ["p_true"]}, signals=["verbalized", "p_true"], map=both)
+    plain = served.fitting({"include_signals": ["p_true"]})
+    assert "notice" not in answer(server, PATHS[0], "sure")
+    monkeypatch.setattr(prompts, "IS_IT_RIGHT", "Is it right, do you think?")
+    assert "p_true_question" in answer(server, PATHS[0], "sure")["notice"]
+    assert "notice" not in answer(plain, PATHS[0], "sure")
 
 
 def test_a_signal_that_no_server_has_is_named(served) -> None:

@@ -10,6 +10,7 @@ from calibration.graded_rows import records
 from demur.calibration.calibrate import Options, calibrate
 from demur.calibration.calibrator_file import read, write
 from demur.calibration.graded_source import read_source
+from demur.calibration.wording import odds_explained, promise
 
 MADE = "2026-11-25T12:00:00Z"
 
@@ -176,7 +177,9 @@ def test_levels_together_and_looks_cost_delta(made):
     assert {g.delta for g in made().calibrator.guarantees} == {0.1}
     together = made(levels=(0.1, 0.2), simultaneous=True, look=2).calibrator
     assert {g.delta for g in together.guarantees} == {0.1 / 2 / 4}
-    assert together.certification.look == 2
+    assert (together.certification.look, together.certification.delta) == (2, 0.1)
+    assert "All lines together hold that often" in (odds_explained(together) or "")
+    assert "9 times in 10" in promise(next(g for g in together.guarantees if g.threshold is not None), together)
 
 
 def test_samples_of_a_problem_stay_together_and_one_certifies(made):

@@ -77,6 +77,43 @@ def test_evaluate_calibrate_serve_and_ask(demur, questions, tmp_path) -> None:
     assert "calibrated already" in twice.stderr
 
 
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"decided_by": None}, "have several sources"),
+        ({"decided_by": "calibrated"}, "calibrated already"),
+        ({"failures": 3}, "3 questions got no answer"),
+    ],
+)
+def test_a_run_that_no_promise_can_be_made_of(demur, questions, tmp_path, changes, told) -> None:
+    run = tmp_path / "run"
+    with served() as url:
+        assert demur("evaluate", questions, "--base-url", url, "--out", run, "--limit", 60).exit_code == 0
+    card = json.loads((run / "run.json").read_text())
+    (run / "run.json").write_text(json.dumps(card | changes))
+    refused = demur("calibrate", run, "--out", tmp_path / "c.json", "--resamples", 100)
+    assert (refused.exit_code, told in refused.stderr) == (1, True)
+
+
+def test_a_calibrator_that_changed_while_a_run_was_asked_is_told(demur, questions, tmp_path) -> None:
+    run, out, again = tmp_path / "run", tmp_path / "c.json", tmp_path / "again"
+    with served() as url:
+        assert demur("evaluate", questions, "--base-url", url, "--out", run, "--limit", 300).exit_code == 0
+    rate = 0
+    for name, options in ((out, []), (tmp_path / "other.json", ["--seed", 5])):
+        assert demur("calibrate", run, "--out", name, "--resamples", 100, *options).exit_code == 0
+        rate = max(rate, next(g.max_error for g in read(name).guarantees if g.threshold is not None))
+    for path, limit in ((out, 30), (tmp_path / "other.json", 60)):
+        with served(path) as url:
+            asked = demur(
+                "evaluate", questions, "--base-url", url, "--out", again, "--max-error", rate, "--limit", limit
+            )
+            assert asked.exit_code == 0, asked.output
+    assert "calibrator changed meanwhile" in asked.output
+    promise = json.loads((again / "metrics.json").read_text())["guarantee"]
+    assert [each.split()[0] for each in promise["mixed"]] == [read(out).id, read(tmp_path / "other.json").id]
+
+
 def test_asking_first_is_one_command_that_goes_on(demur, questions, tmp_path) -> None:
     out = tmp_path / "c.json"
     with served() as url:

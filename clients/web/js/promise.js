@@ -107,9 +107,11 @@ const isSame = (one, other) => one.max_error === other.max_error && one.threshol
  */
 export function levelWords({ max_error: most, expected_coverage: coverage, exact, delta }, mode = "decide") {
   const share = Math.round(100 * coverage);
-  const answers = mode === "mark" ? `It leaves about ${share} of 100 steps unmarked` : `It answers about ${share} in 100`;
-  if (!exact) return `${answers}; about ${percent(most)} of them wrong, by estimate: no promise.`;
-  return `${answers}; at most ${percent(most)} of them wrong, ${certainty(delta)}.`;
+  const [answers, them] = mode === "mark"
+    ? [`In about ${share} of 100 answers it leaves a step unmarked`, "of such steps, one from each, are wrong"]
+    : [`It answers about ${share} in 100`, "of them wrong"];
+  if (!exact) return `${answers}; about ${percent(most)} ${them}, by estimate: no promise.`;
+  return `${answers}; at most ${percent(most)} ${them}, ${certainty(delta)}.`;
 }
 
 /**
@@ -120,7 +122,7 @@ export function levelWords({ max_error: most, expected_coverage: coverage, exact
  */
 export function guaranteeWords(guarantee, granularity = "response", decision = "answer") {
   if (!guarantee || decision !== "answer") return "";
-  const given = granularity === "claims" ? "steps not marked so" : "answers given so";
+  const given = granularity === "claims" ? "steps not marked so, one from each answer," : "answers given so";
   const { max_error: most, exact, delta, calibration } = guarantee;
   const about = calibration.questions ? ` (${calibration.questions})` : "";
   const from = `${calibration.rows.toLocaleString("en")} graded answers${about}, ${calibration.made.slice(0, 10)}`;

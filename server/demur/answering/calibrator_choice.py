@@ -96,7 +96,9 @@ def _by_source(request: ResolvedRequest, one: ServedCalibrator, services: Scorin
         return request
     needs = wanted(one.source, [*request.include_signals, *_served(one.calibrator.signals)], SOURCES, services)
     selection = SOURCES[one.source].needs(services).selection or request.selection
-    sampling = replace(request.sampling, logprobs=0 if needs.logprobs else None)
+    sampling = request.sampling
+    if not request.shows_logprobs:
+        sampling = replace(sampling, logprobs=0 if needs.logprobs else None)
     return replace(request, confidence_source=one.source, signals=needs, selection=selection, sampling=sampling)
 
 

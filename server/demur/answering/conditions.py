@@ -8,7 +8,7 @@ from typing import Any
 from demur.answering.resolved_request import ResolvedRequest
 from demur.core.parsing.labels import LABELS, Labels
 from demur.engine.base import Message, Sampling
-from demur.prompts import Domain, prompt_hash
+from demur.prompts import Domain, prompt_hash, question_hash
 
 UNCHANGING = frozenset({"seed", "constraint", "logprobs"})
 """Fields of `Sampling` that do not change what kind of answers are drawn, or stand here in another form."""
@@ -43,6 +43,7 @@ def conditions_of(request: ResolvedRequest, domain: Domain) -> dict[str, Any]:
         "system": _system(request.messages),
         "turns": "several" if any(message["role"] == "assistant" for message in request.messages) else "one",
         "labels": _labels(request.labels),
+        "p_true_question": question_hash() if "p_true" in request.signals.names else None,
     }
 
 

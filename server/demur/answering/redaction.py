@@ -142,7 +142,7 @@ def _guarantee(held: Guarantee, served: ServedCalibrator | None) -> GivenGuarant
     calibrator = served.calibrator
     return GivenGuarantee(
         max_error=held.max_error,
-        delta=held.delta,
+        delta=calibrator.certification.delta,
         threshold=held.threshold,
         exact=calibrator.certification.exact,
         expected_coverage=held.coverage,

@@ -228,6 +228,7 @@ class RefitReply(BaseModel):
     audits: int = Field(description="Audited answers; each has a row, or one for each of its claims.")
     left_out: int
     unjudged: int = Field(description="Claims of audits that nobody judged, which count as wrong.")
+    put_off: int = Field(description="Audits that were put off until later, which count as wrong.")
     rows: list[RefitRowReply]
 
 

@@ -84,9 +84,14 @@ class Calibrated:
 def calibrate(source: GradedSource, options: Options, made: str, where: str = "the rows") -> Calibrated:
     """Fit, judge and certify. `made` is the time in ISO form.
 
-    Raises CalibrationError for rows that are too few, of one class or without the signal that `raw` names, and for a
-    run card that a calibrator cannot hold.
+    Raises CalibrationError for rows that are too few, of one class or without the signal that `raw` names, for a run in
+    which questions failed, and for a run card that a calibrator cannot hold.
     """
+    if source.failures:
+        raise CalibrationError(
+            f"{where}: {source.failures:,} questions got no answer: leaving them out would choose among the graded"
+            " answers, and a promise of the rest would not hold. Go on with the run by the same demur evaluate command"
+        )
     rows = source.rows.graded()
     check_enough(rows, where)
     graded = rows.packed()

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from demur.core.answers import Aggregation, Granularity
-from demur.core.calibration.maps import Identity, Isotonic, Logistic, Map
+from demur.core.calibration.maps import Identity, Isotonic, Logistic, Map, never_missing
 from demur.core.calibration.signals import Floats
 from demur.core.contracts import CONTRACTS
 from demur.field_types import KeyOf
@@ -94,7 +94,9 @@ class Certification(Part):
 class Guarantee(Part):
     """At most `max_error` of the answers with confidence >= `threshold` are wrong, with probability 1 - `delta`.
 
-    `threshold` is null where nothing could be certified, and `reason` says why.
+    `delta` is what this test alone was given. Of levels that hold together, and of several looks, the calibrator's
+    `certification.delta` is the chance that any of them is false: people are told that. `threshold` is null where
+    nothing could be certified, and `reason` says why.
     """
 
     max_error: Inner
@@ -174,8 +176,11 @@ class Calibrator(Part):
         return Isotonic(self.map.score.built(), self.map.x, self.map.y)
 
     def confidence(self, signals: Floats) -> Floats:
-        """P(correct) of answers (n, k), columns as in `signals`; NaN where every signal that counts is missing."""
-        return self.built()(signals)
+        """P(correct) of answers (n, k), columns as in `signals`; NaN where every signal that counts is missing, or one
+        that no graded answer lacked: a map says nothing of that, and would take it for an even chance."""
+        built = self.built()
+        unknown = np.isnan(signals[:, list(never_missing(built))]).any(axis=1)
+        return np.where(unknown, np.nan, built(signals))
 
     def guarantee_for(self, max_error: float) -> Guarantee | None:
         """The one that serves a request: the greatest certified level not above what it asks, else None."""

@@ -37,6 +37,8 @@ class GradedSource:
     model: Mapping[str, str | None] | None = None
     asked: Mapping[str, Any] = field(default_factory=dict)
     fitting: NDArray[np.bool_] | None = None
+    failures: int = 0
+    """Questions of the run that got no answer."""
 
 
 UNKNOWN: Mapping[str, Any] = {
@@ -73,7 +75,8 @@ def read_source(place: Path, level: Level | None, voting: Voting | None = None) 
     rows = read_signal_rows(path, level, raw=plan.get("confidence_source") or "verbalized")
     _check_raw(card, rows, place)
     check_distinct(_questions(place, rows), shown(place))
-    return GradedSource(rows, _model(card, plan), _asked(card, plan, rows.level))
+    failures = int(card.get("failures") or 0)
+    return GradedSource(rows, _model(card, plan), _asked(card, plan, rows.level), failures=failures)
 
 
 def _of_votes(
@@ -85,7 +88,8 @@ def _of_votes(
     rows = with_names(votes_of(read_graded(place), voting, shown(place)), "response")
     check_distinct(((row.problem, row.question) for row in rows.rows), shown(place))
     asked = _asked(card, plan, "response")
-    return GradedSource(rows, _model(card, plan), {**asked, "sampling": voting.conditions(asked["sampling"])})
+    asked |= {"sampling": voting.conditions(asked["sampling"])}
+    return GradedSource(rows, _model(card, plan), asked, failures=int(card.get("failures") or 0))
 
 
 def _questions(folder: Path, rows: SignalRows) -> list[tuple[str | int, str | None]]:
@@ -100,11 +104,14 @@ def _model(card: dict[str, Any], plan: dict[str, Any]) -> dict[str, str | None]:
 
 
 def _check_raw(card: dict[str, Any], rows: SignalRows, place: Path) -> None:
-    if card.get("decided_by") == "calibrated" and all("signals" not in row.record for row in rows.rows):
-        raise CalibrationError(
-            f"{shown(place)}: the confidences of this run are calibrated already; make a run with demur evaluate"
-            " --confidence-source verbalized, or with --include-signals verbalized"
-        )
+    decided_by = card.get("decided_by", "verbalized")
+    if any("signals" in row.record for row in rows.rows) or decided_by not in (None, "calibrated"):
+        return
+    what = "have several sources" if decided_by is None else "are calibrated already"
+    raise CalibrationError(
+        f"{shown(place)}: the confidences of this run {what};"
+        " make a run with demur evaluate --confidence-source verbalized, or with --include-signals verbalized"
+    )
 
 
 def _asked(card: dict[str, Any], plan: dict[str, Any], level: Level) -> dict[str, Any]:

@@ -58,19 +58,16 @@ class ServedCalibrator:
         """The fingerprint of the model whose answers were graded; None where the rows did not say."""
         return None if self.calibrator.model is None else self.calibrator.model.fingerprint
 
-    @cached_property
-    def _map(self) -> Any:
-        return self.calibrator.built()
-
     def confidence(self, signals: Mapping[str, ParsedConfidence]) -> ParsedConfidence:
         """P(correct) of one answer or claim from its signals by name.
 
-        Where every signal that counts is missing there is none: "invalid" if one of the signals is, else "missing".
+        There is none where every signal that counts is missing, or one that no graded answer lacked: "invalid" if one
+        of the signals is, else "missing".
         """
         names = self.calibrator.signals
         read = [signals.get(name, ParsedConfidence("missing")) for name in names]
         values = [np.nan if one.value is None else one.value for one in read]
-        p = float(self._map(np.array([values], dtype=np.float64))[0])
+        p = float(self.calibrator.confidence(np.array([values], dtype=np.float64))[0])
         if np.isnan(p):
             return ParsedConfidence("invalid" if any(one.state == "invalid" for one in read) else "missing")
         return ParsedConfidence("value", p)
@@ -90,8 +87,10 @@ class ServedCalibrator:
 
     def differing(self, asked: Conditions) -> Sequence[str]:
         """The names of the conditions in which a request differs from the graded answers."""
-        ours = self.conditions
-        return [name for name in {**ours, **asked} if name != "source" and ours.get(name) != asked.get(name)]
+        ours, of_no_effect = self.conditions, {"source"}
+        if "p_true" not in self.calibrator.signals:
+            of_no_effect.add("p_true_question")
+        return [name for name in {**ours, **asked} if name not in of_no_effect and ours.get(name) != asked.get(name)]
 
     def misfit(self, asked: Conditions) -> str | None:
         """In what a request differs from the graded answers, in words; None where it does not."""

@@ -54,7 +54,7 @@ def _kept(guarantee: Guarantee, calibrator: Calibrator, level: str) -> str:
     else:
         given = f"{in_100} questions are answered, and of those answers"
     if calibrator.certification.exact:
-        return f"{given} at most {level} are wrong, {odds_of(guarantee.delta)}."
+        return f"{given} at most {level} are wrong, {odds_of(calibrator.certification.delta)}."
     return f"{given} about {level} are wrong at most. This is an approximation and no promise."
 
 
@@ -82,7 +82,7 @@ def odds_explained(calibrator: Calibrator) -> str | None:
     held = [g for g in calibrator.guarantees if g.threshold is not None]
     if not held or not calibrator.certification.exact:
         return None
-    odds = odds_of(held[0].delta)
+    odds = odds_of(calibrator.certification.delta)
     if calibrator.certification.simultaneous:
         together = "All lines together hold that often."
     else:

@@ -60,6 +60,8 @@ class Promise:
     ungraded: int
     error: Share
     coverage: Share
+    mixed: tuple[str, ...] = ()
+    """The calibrators with their thresholds, where answers came under several: one was replaced meanwhile."""
 
     def as_dict(self) -> dict[str, Any]:
         """For `metrics.json`."""
@@ -68,15 +70,20 @@ class Promise:
     @property
     def verdict(self) -> str:
         """What the run says of the promise, which is about many runs."""
+        if self.mixed:
+            return "no one promise is of these answers"
         return verdict(self.error, self.max_error)
 
 
 def promise_of(graded: Sequence[Graded], asked: float | None) -> Promise | None:
     """What a run under a max_error came to; None for any other. Of several samples of a question the first counts,
-    because intervals need independent answers."""
-    held = next((one.output.guarantee for one in graded if one.output.guarantee is not None), None)
-    if asked is None or held is None:
+    because intervals need independent answers.
+    """
+    told = [one.output.guarantee for one in graded if one.output.guarantee is not None]
+    if asked is None or not told:
         return None
+    held = told[0]
+    served = dict.fromkeys(f"{_id(each)} at {each['threshold']:g}" for each in told)
     firsts = [one for one in graded if one.key.sample == 0]
     given = [one for one in firsts if one.output.decision == "answer"]
     judged = [one for one in given if one.verdict.correct is not None]
@@ -93,6 +100,7 @@ def promise_of(graded: Sequence[Graded], asked: float | None) -> Promise | None:
         ungraded=len(given) - len(judged),
         error=Share.of(wrong, len(judged)),
         coverage=Share.of(len(given), len(firsts)),
+        mixed=tuple(served) if len(served) > 1 else (),
     )
 
 
@@ -109,4 +117,9 @@ def lines_of(promise: Promise) -> list[str]:
         f"Answered {promise.answered:,} of {promise.questions:,} questions: {promise.coverage.text}.",
         f"Wrong {promise.wrong:,} of them: {promise.error.text}; {promise.verdict}.",
     ]
-    return [*lines, f"{promise.ungraded:,} given answers could not be graded."] if promise.ungraded else lines
+    if promise.ungraded:
+        lines.append(f"{promise.ungraded:,} given answers could not be graded.")
+    if promise.mixed:
+        served = ", ".join(promise.mixed)
+        lines.append(f"The server's calibrator changed meanwhile ({served}): ask again into another --out.")
+    return lines

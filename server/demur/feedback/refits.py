@@ -36,7 +36,7 @@ class Refit:
 
     `look` is 0 where the planned number of audits was graded before anybody looked, else it counts the looks;
     `left_out` answers were drawn under other conditions than most. `audits` counts answers, whatever the level is.
-    `unjudged` claims of audits have no verdict of their own and count as wrong.
+    `unjudged` claims of audits have no verdict of their own and count as wrong, as do `put_off` audits.
     """
 
     level: Granularity
@@ -48,6 +48,7 @@ class Refit:
     audits: int
     left_out: int
     unjudged: int
+    put_off: int
     rows: tuple[RefitRow, ...]
 
 
@@ -92,6 +93,7 @@ def take(
         audits=audits,
         left_out=len(graded) - len(usable),
         unjudged=_unjudged(usable, held) if level == "claims" else 0,
+        put_off=sum(row["state"] == "open" for row in usable),
         rows=rows,
     )
 
@@ -110,9 +112,10 @@ def _of_people(rows: Sequence[RefitRow]) -> tuple[RefitRow, ...]:
 
 
 def _graded(db: Connection, fingerprint: str, since: float, level: Granularity) -> Sequence[Mapping[str, Any]]:
-    """Items with a verdict. An audit that was skipped for good counts as wrong: what cannot be judged is not vouched
-    for, and leaving it out would make the sample one of easy answers."""
-    done = (answers.c.state == "graded") | ((answers.c.state == "skipped") & (answers.c.queue == "audit"))
+    """Items with a verdict. An audit that was skipped for good, or put off until later, counts as wrong: what somebody
+    looked at and did not judge is not vouched for, and leaving it out would make the sample one of easy answers."""
+    looked_at = (answers.c.state == "skipped") | (answers.c.skips > 0)
+    done = (answers.c.state == "graded") | (looked_at & (answers.c.queue == "audit"))
     found = select(answers).join(epochs).where(epochs.c.fingerprint == fingerprint)
     found = found.where(answers.c.queue.is_not(None), done, answers.c.created >= since)
     rows = [dict(row) for row in db.execute(found.order_by(answers.c.created, answers.c.id)).mappings()]

@@ -65,6 +65,8 @@ def told(refit: Refit) -> str:
         text += f", {len(refit['rows'])} claims in all"
     if refit["unjudged"]:
         text += f"; {refit['unjudged']} claims of audits have no verdict and count as wrong: grade every step"
+    if refit["put_off"]:
+        text += f"; {refit['put_off']} audits were put off until later and count as wrong: grade them"
     text += _judged(refit)
     if refit["left_out"]:
         text += f"; {refit['left_out']} others were asked for differently and are left out"

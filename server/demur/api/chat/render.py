@@ -68,7 +68,8 @@ def _bar(answer: Answer) -> str:
     if answer.guarantee is None:
         return f"your risk threshold of {answer.risk_threshold:g}"
     rate = f"{100 * answer.guarantee.max_error:.3g} %"
-    return f"the {answer.guarantee.threshold:.2f} from which on at most {rate} are wrong"
+    kept = f"at most {rate} are wrong" if answer.guarantee.exact else f"about {rate} are wrong, by estimate"
+    return f"the {answer.guarantee.threshold:.2f} from which on {kept}"
 
 
 def completion(chat_id: str, created: int, finals: Sequence[Final], style: Style) -> ChatCompletion:

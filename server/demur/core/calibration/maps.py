@@ -128,6 +128,16 @@ def trimmed(fitted: Map) -> tuple[Map, tuple[int, ...]]:
     return replace(fitted, score=score.of(columns)) if isinstance(fitted, Isotonic) else score.of(columns), columns
 
 
+def never_missing(fitted: Map) -> tuple[int, ...]:
+    """The columns of signals that every answer had which the map was fitted on: what an answer without one of them is
+    worth is not known. Read off the weights, since an absence that never varied has none."""
+    if isinstance(fitted, Identity):
+        return (fitted.signal,)
+    score = fitted.score if isinstance(fitted, Isotonic) else fitted
+    pairs = enumerate(zip(score.weights, score.missing, strict=True))
+    return tuple(column for column, (weight, missing) in pairs if weight > 0 and missing == 0)
+
+
 def _of_width(values: Floats, width: int) -> Floats:
     checked = check_signals(values)
     if checked.shape[1] != width:
