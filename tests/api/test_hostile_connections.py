@@ -1,6 +1,8 @@
 """Bytes that come before a key is asked for: bounded in size, number and time, whatever they are."""
 
 import json
+import socket
+import time
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -151,3 +153,22 @@ def test_connections_are_kept_alive(run: Callable[..., object]) -> None:
         for _ in range(40):
             connection.sendall(GET)
             assert statuses(connection.recv(1 << 16)) == [200]
+
+
+def test_a_stream_that_nobody_reads_ends_with_its_deadline(run) -> None:
+    text = f"{'w' * 50_000} " * 300  # far more than sockets hold
+    server = run(ScriptedEngine({"q": Script([text + "\nAnswer: 4\nConfidence: 0.9"])}))
+    asked = json.dumps(
+        {"question": "q", "stream": True, "risk_threshold": 0, "timeout": 5, "max_tokens": 1_000}
+    ).encode()
+    head = START + b"content-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(asked)
+    with connect(server.url) as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+        connection.sendall(head + asked)
+        assert statuses(connection.recv(4_000)) == [200]
+        for _ in range(150):
+            running = httpx.get(f"{server.url}/metrics").text.split("\ndemur_running_samples ")[1].split()[0]
+            if float(running) == 0:
+                break
+            time.sleep(0.1)
+        assert float(running) == 0

@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 
 from demur.answering import ActiveRequest, Answer, Event, Final, new_id
 from demur.answering.events import ClaimGiven, Delta, Progress, Reset, SampleDone
+from demur.answering.response import GivenClaim
 from demur.api.auth import KeyedRoute
 from demur.api.context import Context, Shared, notice_headers
 from demur.api.openapi import errors, one_of_events, streamed
@@ -18,6 +19,7 @@ from demur.api.streams import EventStream, frame, unless_disconnected
 
 router = APIRouter(tags=["answers"], route_class=KeyedRoute)
 ANSWER: TypeAdapter[Answer] = TypeAdapter(Answer)
+CLAIM: TypeAdapter[GivenClaim] = TypeAdapter(GivenClaim)
 
 _STREAM = (
     "the events `progress`, `delta`, `claim`, `reset` and `sample` while the answer is made, then `answer` with the "
@@ -56,6 +58,7 @@ async def create_answer(asked: AnswerRequest, request: Request, context: Shared)
         return EventStream(
             _frames(context, request, active, answer_id),
             keep_alive=context.answerer.settings.keep_alive,
+            deadline=active.deadline,
             on_error=lambda error: _error_frame(context, request, error),
             late_headers=lambda: notice_headers(active),
         )
@@ -92,7 +95,7 @@ def on_the_wire(event: Event) -> tuple[str, str]:
         case Progress():
             return "progress", _json({"tokens": event.tokens})
         case ClaimGiven():
-            return "claim", _json({"index": event.index} | TypeAdapter(type(event.claim)).dump_python(event.claim))
+            return "claim", _json({"index": event.index} | CLAIM.dump_python(event.claim))
         case Reset():
             return "reset", _json({"reason": event.reason})
         case SampleDone():

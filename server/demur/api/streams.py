@@ -2,18 +2,25 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Any, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from demur.answering.deadline import Deadline
 from demur.api.errors import ApiError
 
 T = TypeVar("T")
 
 KEEP_ALIVE = b": still working\n\n"
+LAST_WORDS = 5.0
+"""Seconds that a client may take for the end of a stream, once its deadline is over."""
+
+
+class _NotRead(Exception):
+    """The client does not take what it is sent."""
 
 
 def frame(data: str, event: str | None = None) -> bytes:
@@ -27,7 +34,7 @@ class EventStream(Response):
 
     The status line waits for the first frame or the first comment: what fails at once is raised, and so becomes an
     ordinary error reply. `late_headers` are asked for then. What fails later is the last frame, made by `on_error`. A
-    client that goes away closes `frames`.
+    client that goes away closes `frames`, and so does one that stays and reads nothing any more until `deadline`.
     """
 
     media_type = "text/event-stream"
@@ -37,6 +44,7 @@ class EventStream(Response):
         frames: AsyncGenerator[bytes, None],
         *,
         keep_alive: float,
+        deadline: Deadline,
         on_error: Callable[[Exception], bytes],
         late_headers: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
@@ -44,6 +52,7 @@ class EventStream(Response):
         del self.headers["content-length"]
         self._frames = frames
         self._keep_alive = keep_alive
+        self._deadline = deadline
         self._on_error = on_error
         self._late_headers = late_headers
         self._started = False
@@ -65,12 +74,25 @@ class EventStream(Response):
         async with aclosing(self._frames) as frames:
             try:
                 async for data in frames:
-                    await self._send(send, data)
+                    await self._send_in_time(send, data)
+            except _NotRead:
+                return
             except Exception as error:
                 if not self._started:
                     raise
-                await self._send(send, self._on_error(error))
-        await self._send(send, b"", more=False)
+                last = self._on_error(error)
+            else:
+                last = b""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LAST_WORDS):
+                await self._send(send, last, more=False)
+
+    async def _send_in_time(self, send: Send, data: bytes) -> None:
+        """Raises _NotRead."""
+        try:
+            await self._deadline.bound(self._send(send, data))
+        except Exception as error:  # whatever the deadline was told to raise
+            raise _NotRead from error
 
     async def _ping(self, send: Send) -> None:
         loop = asyncio.get_running_loop()

@@ -9,6 +9,7 @@ from contextlib import (
     asynccontextmanager,
     contextmanager,
     nullcontext,
+    suppress,
 )
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ from demur.api.context import Context
 from demur.calibration.errors import CalibratorFileError
 from demur.calibration.store import CalibratorStore
 from demur.fingerprint import of_name
-from demur.grading import Grader
+from demur.grading import Grader, GraderError
 from demur.manifest import Manifest
 from demur.serving.engine_loaders import ENGINES
 from demur.serving.errors import CannotLoad
@@ -35,11 +36,16 @@ if TYPE_CHECKING:
 async def open_app(settings: Settings, engine_args: Mapping[str, Any]) -> AsyncGenerator[FastAPI, None]:
     """The app around what the settings name; what it holds is closed in the end. Raises CannotLoad."""
     async with AsyncExitStack() as stack:
-        loaded = await ENGINES[settings.engine].load(settings, engine_args)
+        starting = asyncio.create_task(start_grader(settings))  # seconds in a process of its own, while a model loads
+        try:
+            loaded = await ENGINES[settings.engine].load(settings, engine_args)
+        except BaseException:
+            await _close_unused(starting)
+            raise
         stack.push_async_callback(loaded.engine.close)
         if loaded.critic is not None:
             stack.push_async_callback(loaded.critic.close)
-        grader = stack.enter_context(await start_grader(settings))
+        grader = stack.enter_context(await starting)
         tracer = stack.enter_context(tracer_for(settings.otlp_endpoint))
         fingerprint = loaded.fingerprint or of_name(loaded.manifest.name, loaded.manifest)
         feedback = stack.enter_context(keeping(settings, loaded.manifest, fingerprint))
@@ -56,6 +62,11 @@ async def open_app(settings: Settings, engine_args: Mapping[str, Any]) -> AsyncG
         )
         check_confidence_source(app.state.context)
         yield app
+
+
+async def _close_unused(starting: asyncio.Task[AbstractContextManager[Grader | None]]) -> None:
+    with suppress(GraderError), await starting:
+        pass
 
 
 def _calibrators(paths: Sequence[Path], fingerprint: str) -> CalibratorStore:

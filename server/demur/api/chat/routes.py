@@ -12,7 +12,9 @@ from typing import Protocol
 from fastapi import APIRouter, Request, Response
 
 from demur.answering import Answer, Event, Final, new_id
+from demur.answering.deadline import Deadline
 from demur.answering.errors import InvalidRequest
+from demur.answering.redaction import can_stream_text
 from demur.api.auth import KeyedRoute
 from demur.api.chat import render
 from demur.api.chat.choice_stream import ChoiceStream
@@ -44,6 +46,7 @@ async def create_chat_completion(asked: ChatRequest, request: Request, context: 
         return EventStream(
             chat.frames(),
             keep_alive=context.answerer.settings.keep_alive,
+            deadline=chat.deadline,
             on_error=chat.error_frame,
             late_headers=chat.headers,
         )
@@ -69,6 +72,10 @@ class Chat:
         if self._choices * self._samples > most:
             raise InvalidRequest(f"n times samples may be at most {most}", "n")
 
+    @property
+    def deadline(self) -> Deadline:
+        return self._active.deadline
+
     def headers(self) -> dict[str, str]:
         return notice_headers(self._active)
 
@@ -86,7 +93,7 @@ class Chat:
         finals: list[Final] = []
         name = self._context.answerer.manifest.name
         choices = [ChoiceStream(self._style, self._id, self._created, name, i) for i in range(self._choices)]
-        async with aclosing(self._events(watched=self._style.form is not None)) as events:
+        async with aclosing(self._events(watched=self._shows_text_early)) as events:
             async for index, event in events:
                 for chunk in choices[index].take(event):
                     yield frame(chunk.model_dump_json())
@@ -94,6 +101,12 @@ class Chat:
         if self._with_usage:
             yield frame(render.usage_chunk(self._id, self._created, finals).model_dump_json())
         yield frame("[DONE]")
+
+    @property
+    def _shows_text_early(self) -> bool:
+        """Whether a stream gives anything out before it is decided."""
+        may_end_as_error = self._style.abstain_as == "error"
+        return self._style.form is not None and not may_end_as_error and can_stream_text(self._active.request)
 
     def error_frame(self, error: Exception) -> bytes:
         """How a stream that began ends when something fails: OpenAI's clients raise on it."""

@@ -11,6 +11,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict
 
 from demur.answering import Answer, Final, new_id
+from demur.answering.deadline import Deadline
 from demur.answering.events import Delta
 from demur.api.auth import KeyedRoute
 from demur.api.chat.routes import abstained, style_of
@@ -53,6 +54,7 @@ async def create_response(asked: ResponsesRequest, request: Request, context: Sh
         return EventStream(
             reply.frames(),
             keep_alive=context.answerer.settings.keep_alive,
+            deadline=reply.deadline,
             on_error=reply.error_frame,
             late_headers=reply.headers,
         )
@@ -70,6 +72,10 @@ class _Reply:
         self._rendering = Rendering(asked, self._style, context.answerer.manifest.name, int(time.time()))
         if asked.tools and self._style.form is None and asked.tool_choice != "none":
             self._active.notices.append("no tool is called unless tool_choice forces one")
+
+    @property
+    def deadline(self) -> Deadline:
+        return self._active.deadline
 
     def headers(self) -> dict[str, str]:
         return notice_headers(self._active)
