@@ -56,6 +56,14 @@ def test_without_any_answer_it_is_missing(ask) -> None:
     assert "no sample" in reply["signals"]["agreement"]["missing"]
 
 
+def test_of_an_answer_that_was_declined_it_is_missing(make) -> None:
+    server = make(ScriptedEngine(lambda messages: [*["Answer: <IDK>"] * 3, "Answer: 7"]))
+    asked = {"contract": "explicit_risk", "samples": 4, "selection": "majority", "include_signals": ["agreement"]}
+    reply = server.ask(**asked, risk_threshold=0.5, include_withheld=True).json()
+    assert (reply["reason"], reply["signals"]["agreement"]["value"]) == ("idk", None)
+    assert "declined" in reply["signals"]["agreement"]["missing"]
+
+
 def test_of_samples_that_were_stopped_only_those_drawn_count(ask) -> None:
     reply = ask(*"7777777", **ASKED, stopping="decided").json()
     assert reply["samples"]["drawn"] < 7

@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from demur.answering.confidence.answer_logprob import likelihood, tokens_within
+from demur.answering.tail_forcing import not_drawn
+from demur.answering.visible_tokens import visible_tokens
 from demur.engine.base import TokenLogprob
 from demur.engine.scripted import Script, ScriptedEngine
 
@@ -140,3 +142,20 @@ def test_the_likelihood_is_a_probability() -> None:
     assert likelihood([TokenLogprob(b"a", log(0.5)), TokenLogprob(b"b", log(0.5))]) == pytest.approx(0.5)
     assert likelihood([TokenLogprob(b"a", 0.0)]) == 1.0
     assert likelihood([TokenLogprob(b"a", -9999.0)]) == exp(-9999.0)
+
+
+def test_thought_that_a_host_keeps_apart_is_not_shown_as_tokens_of_the_text() -> None:
+    raw, text = "Six.\nAnswer: 6\nConfidence: 0.9", "Six."
+    thought = tokens(b"Okay, ", b"maybe 7", b" or so")
+    said = tokens(b"Six", b".", b"\nAnswer: 6", b"\nConfidence: 0.9")
+    for told in (said, [*thought, *said]):
+        shown = visible_tokens(raw, text, told)
+        assert shown is not None
+        assert [token.text for token in shown] == [b"Six", b"."]
+    assert visible_tokens(raw, text, thought) is None
+    assert visible_tokens(raw, text, []) is None
+
+
+def test_text_that_was_put_in_counts_for_its_tokens_and_no_text_for_none() -> None:
+    assert not_drawn("") == ()
+    assert [token.text for token in not_drawn("Answer:")] == [b"Answer:"]

@@ -43,6 +43,12 @@ def test_it_goes_on_with_the_same_conversation(make) -> None:
     assert (asked.sampling.max_tokens, asked.sampling.constraint, answered.sampling.logprobs) == (1, None, None)
 
 
+def test_the_further_turn_takes_the_same_template_arguments(make) -> None:
+    server = make(engine_with())
+    server.ask("How many eggs?", **ASKED, chat_template_kwargs={"enable_thinking": False})
+    assert [drawn.template for drawn in server.engine.drawn] == [{"enable_thinking": False}] * 2
+
+
 def test_nobody_else_pays_for_it(make) -> None:
     server = make(engine_with())
     reply = server.ask(include_signals=["verbalized", "answer_logprob"]).json()

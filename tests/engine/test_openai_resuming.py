@@ -131,6 +131,20 @@ def test_any_other_host_is_asked_in_a_further_turn(address: str, host: Host, mod
     assert "structured_outputs" not in host.bodies[-1]
 
 
+def test_a_continuation_that_was_refused_is_not_tried_again(address: str, host: Host) -> None:
+    made, free = engine(address, "refuses", continues=True), "It makes 42."
+
+    async def go_on_twice() -> None:
+        for number in range(2):
+            prompt = Prompt(ASKED, written=Written(free, opening="Answer:", request="Please finish."))
+            async with aclosing(made.stream(prompt, Sampling(max_tokens=20), request_id=f"r-{number}")) as chunks:
+                assert (await anext(chunks)).resumed == "asked"
+        await made.close()
+
+    asyncio.run(go_on_twice())
+    assert [body.get("continue_final_message", False) for body in host.bodies] == [True, False, False]
+
+
 def test_a_further_turn_is_forced_into_its_form_where_the_host_can_do_that(address: str, host: Host) -> None:
     answered(engine(address, "hosted", structured_outputs=True))
     assert host.bodies[1]["structured_outputs"]["regex"].startswith("Answer: ")

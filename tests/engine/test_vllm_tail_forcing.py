@@ -16,7 +16,7 @@ from demur.answering.tail_forcing import FreeReply, TailForcer
 from demur.core.answer_span import OutputForm
 from demur.core.contracts import CONTRACTS
 from demur.core.reader import read
-from demur.engine.base import Chunk, Message, Prompt, Sampling, Written
+from demur.engine.base import Chunk, Message, Prompt, RequestRefused, Sampling, Written
 from demur.engine.vllm import VLLMEngine
 from demur.manifest import Manifest
 from demur.settings import Settings
@@ -25,6 +25,10 @@ pytest.importorskip("vllm")
 pytestmark = [pytest.mark.vllm, pytest.mark.timeout(400)]
 
 T = TypeVar("T")
+_JSON = Sampling(
+    max_tokens=40,
+    json_schema={"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]},
+)
 QUESTIONS = ["A box holds 6 pens. How many pens are in 7 boxes?", "Which river flows through Cairo?"]
 
 
@@ -136,6 +140,24 @@ def test_a_thought_that_the_template_opens_is_never_read(engine, run):
         assert reply.text == ""
         assert thought.removeprefix("<think>")
     assert reply.decision == "answer"
+
+
+def test_a_form_that_is_forced_begins_behind_a_thought_that_the_template_opens(engine, run):
+    prompt = run(engine.prepare([Message(role="user", content=f"Please think aloud. {QUESTIONS[0]}")]))
+    assert prompt.thought_tag == "<think>"
+    for forced in (Sampling(max_tokens=40, constraint=r"Answer: \d\d?\nConfidence: 0\.\d"), _JSON):
+        chunks = run(collect(engine, prompt, forced, f"forced-{forced is _JSON}"))
+        text = "".join(chunk.text for chunk in chunks)
+        assert text.startswith("Answer: " if forced.constraint else '{"a"')
+        assert "think" not in text
+        assert chunks[-1].completion_tokens == sum(len(chunk.token_ids) for chunk in chunks)
+
+
+def test_a_reply_without_room_for_what_is_put_behind_it_ends_as_it_had(engine, run):
+    prompt = run(engine.prepare([Message(role="user", content=QUESTIONS[0])]))
+    written = Written("6 times 7 is 42.", closing="\n</think>\n\n", opening="Answer: and so on, and so on")
+    with pytest.raises(RequestRefused, match="no room"):
+        run(collect(engine, replace(prompt, written=written), Sampling(max_tokens=8), "no-room"))
 
 
 def test_a_claim_may_hold_a_sign_that_begins_tags(engine, run):

@@ -81,7 +81,7 @@ class FreeReply:
 
 def not_drawn(text: str) -> tuple[TokenLogprob, ...]:
     """What stands for text that nobody drew among the log-probabilities of tokens that somebody did."""
-    return (TokenLogprob(text.encode(errors="surrogatepass"), 0.0),)
+    return (TokenLogprob(text.encode(errors="surrogatepass"), 0.0),) if text else ()
 
 
 def _without_end(chunk: Chunk) -> Chunk:
@@ -122,7 +122,8 @@ class TailForcer:
         if not (tails := contract.tails(draft)):
             return None
         tail, closing = self._fitting(tails, free.text, closing)
-        most = left if contract.most_tail_tokens is None else min(left, contract.most_tail_tokens)
+        thinks_first = bool(free.thought)  # and a host that is asked in a further turn may let it
+        most = left if contract.most_tail_tokens is None or thinks_first else min(left, contract.most_tail_tokens)
         drawn = replace(sampling, max_tokens=most, temperature=0.0, top_p=1.0, seed=None, constraint=tail.pattern)
         return PlannedTail(_written(free, tail, closing), drawn)
 

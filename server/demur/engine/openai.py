@@ -148,11 +148,14 @@ class OpenAIEngine:
         self, prompt: Prompt, sampling: Sampling, headers: Trace, stack: AsyncExitStack
     ) -> tuple[Resumption | None, tuple[Host, Chunk, AsyncGenerator[Chunk, None]]]:
         """A reply so far is continued where the hosts can do that and do not refuse it."""
-        if prompt.written is not None and self._continues:
+        if prompt.written is None:
+            return None, await self._open_with_logprobs(prompt, sampling, headers, None, stack)
+        if self._continues:
             with suppress(RequestRefused):
                 return "continued", await self._open_with_logprobs(prompt, sampling, headers, "continued", stack)
-        resumed: Resumption | None = None if prompt.written is None else "asked"
-        return resumed, await self._open_with_logprobs(prompt, sampling, headers, resumed, stack)
+        opened = await self._open_with_logprobs(prompt, sampling, headers, "asked", stack)
+        self._continues = False  # what was refused was that, since the rest is taken: it is not tried again
+        return "asked", opened
 
     async def _open_with_logprobs(
         self, prompt: Prompt, sampling: Sampling, headers: Trace, resumed: Resumption | None, stack: AsyncExitStack

@@ -97,13 +97,15 @@ _NO_TAIL = Script([""])
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A sample that was asked for, as the engine saw it; `written` is the reply that it was to continue."""
+    """A sample that was asked for, as the engine saw it; `written` is the reply that it was to continue, `template`
+    what else the chat template took."""
 
     request_id: str
     messages: tuple[Message, ...]
     sampling: Sampling
     trace: Trace = field(default_factory=dict[str, str])
     written: Written | None = None
+    template: TemplateArguments | None = None
 
 
 Answers = str | Sequence[str] | Script
@@ -173,7 +175,7 @@ class ScriptedEngine:
     async def stream(
         self, prompt: Prompt, sampling: Sampling, *, request_id: str, trace: Trace | None = None
     ) -> AsyncGenerator[Chunk, None]:
-        self.drawn.append(Drawn(request_id, prompt.messages, sampling, trace or {}, prompt.written))
+        self.drawn.append(Drawn(request_id, prompt.messages, sampling, trace or {}, prompt.written, prompt.template))
         script = self._script(prompt.messages, sampling)
         finished = False
         self.running += 1

@@ -41,6 +41,8 @@ class Agreement:
             return Score(Signal.missing(ONE_SAMPLE))
         if not ballot.members:
             return Score(Signal.missing("no sample has an answer that could be read"))
+        if sample.read().answer is None:
+            return Score(Signal.missing("most samples declined, so there is no answer to agree on"))
         return Score(Signal((ballot.members - 1) / (ballot.drawn - 1)))
 
     def of_field(self, field: FieldValue, sample: FinishedSample) -> Signal:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from demur.answering.confidence.base import FinishedSample, Needs, Score, ScoringServices
 from demur.answering.confidence.signal import Signal
+from demur.answering.token_offsets import offset_of
 from demur.core.answer_span import Span
 from demur.core.answers import FieldValue
 from demur.engine.base import TokenLogprob
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 NO_ANSWER = "the output has no answer that could be read"
 NOT_TOLD = "the model's host told no log-probabilities"
 NOT_FOUND = "where the answer stands in the output is not known"
-NOT_THESE = "the tokens whose log-probabilities were told do not make up the output"
+NOT_THESE = (
+    "the tokens whose log-probabilities were told do not make up the output; a host with a parser for reasoning or"
+    " tools tells none of a tail that was forced"
+)
 
 
 class AnswerLogprob:
@@ -86,22 +90,13 @@ def tokens_within(text: str, span: tuple[int, int], tokens: Sequence[TokenLogpro
     Empty where `tokens` did not write `text`.
     """
     start, end = (len(_bytes(text[:place])) for place in span)
-    at = -_offset(_bytes(text), b"".join(token.text for token in tokens), end)
+    at = -offset_of(_bytes(text), tokens, end)
     found = list[TokenLogprob]()
     for token in tokens:
         before, at = at, at + len(token.text)
         if before < end and (at > start or (at == before == start)):
             found.append(token)
     return found if at >= end else []
-
-
-def _offset(text: bytes, written: bytes, end: int) -> int:
-    """Where in what the tokens wrote the text begins. They may have written more, such as an end token or thought that
-    a host keeps apart, and less, where white space at the end is no token of its own: past `end` nothing matters."""
-    at = written.rfind(text)
-    if at < 0 and text.startswith(written) and len(written) >= end:
-        return 0
-    return at if at >= 0 else len(written) + 1
 
 
 def _bytes(text: str) -> bytes:

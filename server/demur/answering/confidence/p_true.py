@@ -73,7 +73,8 @@ class PTrueScorer:
         return Score(_signal(chunks, _cost(chunks, 1000 * (clock() - before))))
 
     async def _ask(self, sample: FinishedSample) -> list[Chunk]:
-        prompt = await self._engine.prepare(prompts.ask_if_right(sample.prompt.messages, sample.text))
+        turns = prompts.ask_if_right(sample.prompt.messages, sample.text)
+        prompt = await self._engine.prepare(turns, sample.prompt.template)
         stream = self._engine.stream(prompt, ONE_TOKEN, request_id=f"{sample.request_id}-p-true")
         async with aclosing(stream) as chunks:
             return [chunk async for chunk in chunks]

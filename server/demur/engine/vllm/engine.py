@@ -10,12 +10,14 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from demur.core.reader import Reader
 from demur.engine.base import (
     Chunk,
     EngineError,
     Message,
     Prompt,
     PromptTooLong,
+    RequestRefused,
     Sampling,
     TemplateArguments,
     TokenLogprob,
@@ -36,7 +38,6 @@ if TYPE_CHECKING:
 LONGEST_THOUGHT_TAG = 16
 """Tokens."""
 _THOUGHT_TAG = re.compile(r"(<(?:think|thinking)>|\[THINK\]|◁think▷|<\|START_THINKING\|>)\s*\Z", re.IGNORECASE)
-
 Progress = Callable[[str, float], None]
 """Told what is being done, and a rough share of the whole that is done, in [0, 1]."""
 
@@ -118,7 +119,10 @@ class VLLMEngine:
         """The tag that a prompt ends with where its chat template begins the model's thought."""
         if not self._template_thinks:
             return ""
-        ending = self._controls.text(token_ids[-LONGEST_THOUGHT_TAG:])
+        try:
+            ending = self._controls.text(token_ids[-LONGEST_THOUGHT_TAG:])
+        except ValueError:  # a tokenizer that is written in Python
+            return ""
         return found[1] if (found := _THOUGHT_TAG.search(ending)) else ""
 
     @cached_property
@@ -151,10 +155,15 @@ class VLLMEngine:
 
         token_ids = prompt.token_ids or (await self.prepare(prompt.messages)).token_ids or ()
         written, opening = (), ()
+        is_forced = sampling.constraint is not None or sampling.json_schema is not None
         if prompt.written is not None:
             written, opening = self._so_far(prompt.written)
+            if len(opening) >= min(sampling.max_tokens, self.max_model_len - len(token_ids) - len(written)):
+                raise RequestRefused("there is no room for the rest of this reply")
             text = prompt.written.closing + prompt.written.opening
             yield Chunk(text, opening, None, len(token_ids), len(opening), resumed="continued")
+        elif prompt.thought_tag and is_forced:
+            token_ids = (*token_ids, *self._controls.tokens(f"\n{_end_of(prompt.thought_tag)}\n\n"))
         elif prompt.thought_tag:
             told = () if sampling.logprobs is None else (TokenLogprob(prompt.thought_tag.encode(), 0.0),)
             yield Chunk(prompt.thought_tag, prompt_tokens=len(token_ids), completion_tokens=0, logprobs=told)
@@ -164,8 +173,9 @@ class VLLMEngine:
             room = replace(sampling, max_tokens=max(sampling.max_tokens - len(opening), 1))
             params = sampling_params(self._within_limits(room), self._seeding)
             texts = None if sampling.logprobs is None else self._texts([*token_ids, *written, *opening])
-            # A reasoning parser would hold the constraint back until a thought has ended: here none is open any more.
-            ended = None if prompt.written is None else True
+            # A reasoning parser would hold the constraint back until a thought has ended: here none is open any more,
+            # and a form that is forced leaves no room for one.
+            ended = True if is_forced or prompt.written is not None else None
             outputs = self._llm.generate(asked, params, request_id, trace_headers=trace, reasoning_ended=ended)
             if sampling.untold is not None:
                 outputs = counted(self._llm, outputs, request_id, sampling.untold)
@@ -176,9 +186,15 @@ class VLLMEngine:
                     yield piece
 
     def _so_far(self, written: Written) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The tokens of a reply so far, and of what is put behind it. A thought's end tag may be a token of its own."""
-        said = written.token_ids or self._controls.tokens(written.text)
-        return said, self._controls.tokens(written.closing + written.opening)
+        """The tokens of a reply so far, and of what is put behind it. A thought's end tag may be a token of its own.
+
+        Raises RequestRefused for a tokenizer that is written in Python.
+        """
+        try:
+            said = written.token_ids or self._controls.tokens(written.text)
+            return said, self._controls.tokens(written.closing + written.opening)
+        except ValueError as error:
+            raise RequestRefused(str(error)) from None
 
     def _within_limits(self, sampling: Sampling) -> Sampling:
         """vLLM refuses to tell more alternatives than its operator allows (`--max-logprobs`, -1 for any number)."""
@@ -212,3 +228,10 @@ class VLLMEngine:
             async with aclosing(self.stream(prompt, sampling, request_id=f"warm-up-{number}")) as chunks:
                 async for _ in chunks:
                     pass
+
+
+def _end_of(thought_tag: str) -> str:
+    reader = Reader("response")
+    reader.feed(thought_tag)
+    reader.close()
+    return reader.thought_end
