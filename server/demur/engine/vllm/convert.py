@@ -32,9 +32,9 @@ _FINISH_REASONS: Mapping[str, FinishReason] = {
 }
 
 
-def sampling_params(sampling: Sampling, seeding: Seeding) -> "SamplingParams":
+def sampling_params(sampling: Sampling, seeding: Seeding, *, shows_special: bool = False) -> "SamplingParams":
     """vLLM's sampling parameters for one sample, whole or in pieces as its `step` says; `seeding` says who draws if it
-    has a seed.
+    has a seed, `shows_special` whether special tokens stay in the text.
 
     Raises RequestRefused for a seed that nobody can draw with and as `compact_grammar` does, ValueError for settings
     vLLM refuses.
@@ -56,6 +56,7 @@ def sampling_params(sampling: Sampling, seeding: Seeding) -> "SamplingParams":
         # A whole output wakes nobody before its end: one event of the loop for a sample in place of one for each token.
         output_kind=RequestOutputKind.FINAL_ONLY if sampling.step is None else RequestOutputKind.DELTA,
         stream_interval=sampling.step,
+        skip_special_tokens=not shows_special,
         **shaping,
     )
 

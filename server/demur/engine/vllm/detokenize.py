@@ -10,16 +10,18 @@ _BROKEN = "Invalid prefix encountered"
 
 
 class TokenTexts:
-    """Tells token by token what follows `prompt` adds to the text: nothing for special tokens and for the first parts
-    of a character, which comes with its last one. Raises EngineError for a tokenizer written in Python."""
+    """Tells token by token what follows `prompt` adds to the text: nothing for the first parts of a character, which
+    comes with its last one, and for special tokens unless `shows_special`. Raises EngineError for a tokenizer written
+    in Python."""
 
-    def __init__(self, tokenizer: Any, prompt: Sequence[int]) -> None:
+    def __init__(self, tokenizer: Any, prompt: Sequence[int], *, shows_special: bool = False) -> None:
         from tokenizers.decoders import DecodeStream
 
         self._backend = getattr(tokenizer, "backend_tokenizer", None)
         if self._backend is None:
             raise EngineError("this model's tokenizer cannot tell the text of single tokens")
-        self._decoder = DecodeStream(ids=list(prompt), skip_special_tokens=True)
+        self._skips_special = not shows_special
+        self._decoder = DecodeStream(ids=list(prompt), skip_special_tokens=self._skips_special)
 
     def next(self, token: int) -> str:
         """What the next token adds."""
@@ -30,11 +32,11 @@ class TokenTexts:
         except Exception as error:  # the library has no class of its own for it
             if not str(error).startswith(_BROKEN):
                 raise
-            self._decoder = DecodeStream(skip_special_tokens=True)
+            self._decoder = DecodeStream(skip_special_tokens=self._skips_special)
             return self._decoder.step(self._backend, token) or ""
 
 
-def pieces(tokenizer: Any, prompt: Sequence[int], token_ids: Sequence[int]) -> list[str]:
+def pieces(tokenizer: Any, prompt: Sequence[int], token_ids: Sequence[int], *, shows_special: bool) -> list[str]:
     """What each of `token_ids`, which follow `prompt`, adds to the text. Raises EngineError as TokenTexts does."""
-    texts = TokenTexts(tokenizer, prompt)
+    texts = TokenTexts(tokenizer, prompt, shows_special=shows_special)
     return [texts.next(token) for token in token_ids]

@@ -30,6 +30,7 @@ from demur.engine.vllm.convert import chunk, sampling_params, translated_errors
 from demur.engine.vllm.detokenize import TokenTexts, pieces
 from demur.engine.vllm.outputs import counted
 from demur.engine.vllm.process import SILENCE, EngineProcess
+from demur.engine.vllm.special_tokens import marks_thought
 from demur.engine.vllm.startup import existing, import_vllm, launch
 
 if TYPE_CHECKING:
@@ -141,6 +142,10 @@ class VLLMEngine:
         return tuple(await asyncio.to_thread(self._controls.encode, rendered.get("prompt"), marked))
 
     @cached_property
+    def _shows_special(self) -> bool:
+        return marks_thought(self._llm.get_tokenizer())
+
+    @cached_property
     def _controls(self) -> ControlTokens:
         return ControlTokens(self._llm.get_tokenizer())
 
@@ -171,7 +176,7 @@ class VLLMEngine:
         with translated_errors():
             asked = tokens_input([*token_ids, *written, *opening])
             room = replace(sampling, max_tokens=max(sampling.max_tokens - len(opening), 1))
-            params = sampling_params(self._within_limits(room), self._seeding)
+            params = sampling_params(self._within_limits(room), self._seeding, shows_special=self._shows_special)
             texts = None if sampling.logprobs is None else self._texts([*token_ids, *written, *opening])
             # A reasoning parser would hold the constraint back until a thought has ended: here none is open any more,
             # and a form that is forced leaves no room for one.
@@ -204,14 +209,15 @@ class VLLMEngine:
     def _texts(self, prompt: Sequence[int]) -> TokenTexts | None:
         """None for a tokenizer that cannot tell them, whose log-probabilities then belong to no text."""
         try:
-            return TokenTexts(self._llm.get_tokenizer(), prompt)
+            return TokenTexts(self._llm.get_tokenizer(), prompt, shows_special=self._shows_special)
         except EngineError:
             return None
 
     def pieces(self, prompt: Prompt, token_ids: Sequence[int]) -> list[str]:
         """The text that each token adds, as vLLM writes it while it streams. Raises EngineError for a model without a
         fast tokenizer."""
-        return pieces(self._llm.get_tokenizer(), prompt.token_ids or (), token_ids)
+        before, shows_special = prompt.token_ids or (), self._shows_special
+        return pieces(self._llm.get_tokenizer(), before, token_ids, shows_special=shows_special)
 
     async def check(self) -> None:
         """Raises EngineDead when the engine process is gone, or has not replied for too long."""
