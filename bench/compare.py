@@ -15,8 +15,8 @@ Comparison = tuple[str, RoundMean | None, RoundMean | None]
 
 
 def moved(before: RoundMean, now: RoundMean) -> bool:
-    """Whether the two intervals have nothing in common."""
-    return now.low > before.high or now.high < before.low
+    """Whether the two intervals have nothing in common; never where one was measured once, and so has none."""
+    return min(before.pairs, now.pairs) > 1 and (now.low > before.high or now.high < before.low)
 
 
 def compared(baseline: Mapping[str, Any], record: Mapping[str, Any]) -> list[Comparison]:

@@ -6,8 +6,8 @@ import pytest
 from bench import tables
 from bench.pairs import RoundMean
 from bench.record import BASELINE, read
-from bench.tables.markdown import number
-from bench.tables.sizing import processes
+from bench.tables.markdown import figures, number
+from bench.tables.sizing import processes, seconds_for
 
 
 def recorded(figures: dict[str, float], **conditions: object) -> dict[str, object]:
@@ -24,13 +24,27 @@ def record() -> dict[str, object]:
         server |= {f"{case}: CPU a token": 0.02, f"{case}: CPU a token, vLLM": 0.04}
     for how, (what, value) in product(
         ("whole", "streamed"),
-        (("added p50", 1.25), ("added p99", 7), ("CPU a request", 2.1), ("memory", 90), ("failures", 0)),
+        (
+            ("added p50", 1.25),
+            ("added p99", 7),
+            ("CPU a request", 2.1),
+            ("memory", 90),
+            ("failures", 0),
+            ("host busy", 0.3),
+        ),
     ):
         gateway[f"60/s, {how}, samples 1: demur: {what}"] = value
     return {
         "server, tiny model": recorded(server, reserved_cores=1, pairs=8),
         "server, embedded model": recorded(server, reserved_cores=0, pairs=8),
         "gateway": recorded(gateway, rounds=8, seconds=5.0, litellm="1.2.3"),
+        "gateway, lengths": recorded(
+            {
+                f"{how}, {pieces} pieces: CPU a request": cost
+                for how, costs in (("whole", (1.0, 2.0)), ("streamed", (2.0, 8.0)))
+                for pieces, cost in zip((42, 342), costs, strict=True)
+            }
+        ),
         "gateway, open streams": recorded({"2000 streams: memory each, kB": 40, "2000 streams: closed after, s": 0.5}),
         "start, embedded model": recorded(
             {"import": 10}
@@ -65,6 +79,12 @@ def test_a_page_keeps_what_stands_around_its_tables() -> None:
 def test_what_there_is_not_is_named(name, recorded, told) -> None:
     with pytest.raises(SystemExit, match=told):
         tables.filled(f"<!-- table: {name} -->\n<!-- end of table -->", recorded)
+
+
+def test_an_answer_costs_by_its_length() -> None:
+    costs = figures(record(), "gateway, lengths")
+    assert seconds_for(costs, "streamed", 192) == pytest.approx(0.005)
+    assert seconds_for(costs, "whole", 42) == pytest.approx(0.001)
 
 
 def test_a_process_is_planned_below_a_core() -> None:

@@ -1,9 +1,10 @@
 """What this server adds to a host's answers, beside the LiteLLM proxy and the host asked directly.
 
-python -m bench gateway [--part loads|streams] offers requests at fixed rates (an open loop) to one process of each over
-a scripted host that answers in 100 ms with 42 pieces, whole and streamed, with 1 and 8 samples (`n` elsewhere); then it
-opens thousands of streams. Gateways take turns; added latencies are those less the host's own of the same round. The
-loads take an hour: each is kept as it ends, and a run that was stopped goes on there, under the same options and code.
+python -m bench gateway [--part loads|lengths|streams] offers requests at fixed rates (an open loop) to one process of
+each over a scripted host that answers in 100 ms with 42 pieces, whole and streamed, with 1 and 8 samples (`n`
+elsewhere); asks this server for longer answers; then it opens thousands of streams. Gateways take turns; added
+latencies are those less the host's own of the same round. The loads take an hour: each is kept as it ends, and a run
+that was stopped goes on there, under the same options and code.
 """
 
 import argparse
@@ -19,6 +20,7 @@ from typing import Any
 
 from bench._resumed import Steps, digest
 from bench.gateway import open_streams, ways
+from bench.gateway.host import PIECES
 from bench.gateway.open_loop import Round, offered
 from bench.gateway.ways import Way
 from bench.pairs import LEAST_PAIRS, RoundMean, mean_of
@@ -27,6 +29,7 @@ from bench.report import publish
 
 Case = tuple[float, bool, int]
 """Requests a second, whether streamed, samples."""
+LENGTHS_RATE = 20.0
 Rounds = dict[Case, dict[str, list[Round]]]
 """By case and the name of the way."""
 
@@ -38,6 +41,8 @@ def main() -> None:
         direct = stack.enter_context(ways.host(work))
         if asked.part in ("all", "loads"):
             loads(direct, work, asked)
+        if asked.part in ("all", "lengths"):
+            lengths(direct, work, asked)
         if asked.part in ("all", "streams"):
             streams(work, asked)
 
@@ -45,11 +50,12 @@ def main() -> None:
 def options() -> argparse.Namespace:
     """What a run measures."""
     parser = argparse.ArgumentParser(prog="python -m bench gateway", description="What a gateway adds.")
-    parser.add_argument("--part", choices=("all", "loads", "streams"), default="all")
+    parser.add_argument("--part", choices=("all", "loads", "lengths", "streams"), default="all")
     parser.add_argument("--rates", type=float, nargs="+", default=[5, 20, 60, 120, 200, 400], help="requests a second")
     parser.add_argument("--seconds", type=float, default=5.0, help="of each round")
     parser.add_argument("--rounds", type=int, default=LEAST_PAIRS)
     parser.add_argument("--samples", type=int, nargs="+", default=[1, 8])
+    parser.add_argument("--lengths", type=int, nargs="+", default=[PIECES, 300], help="pieces of an answer, at 20/s")
     parser.add_argument("--streams", type=int, nargs="+", default=[2000, 10_000], help="open at once")
     parser.add_argument("--without-litellm", action="store_true", help="this server and the host alone")
     return parser.parse_args()
@@ -80,18 +86,18 @@ def steps_of(asked: argparse.Namespace) -> Steps:
     import demur
 
     code = digest(Path(__file__).parent, Path(str(demur.__file__)).parent)
-    options = {name: value for name, value in vars(asked).items() if name not in ("part", "streams")}
+    options = {name: value for name, value in vars(asked).items() if name not in ("part", "streams", "lengths")}
     return Steps("gateway", options | {"litellm": ways.LITELLM, "sources": code})
 
 
 async def rounds(every: Sequence[Way], case: Case, asked: argparse.Namespace) -> dict[str, list[Round]]:
-    """One load on each way in turn, round after round; the first one, of a second, is not counted."""
+    """One load on each way in turn, the host itself first, round after round; one of a second before is not counted."""
     rate, streamed, samples = case
     by_name: dict[str, list[Round]] = {way.name: [] for way in every}
     for number in range(asked.rounds + 1):
         for way in every if number % 2 else every[::-1]:
             seconds = asked.seconds if number else 1.0
-            done = await offered(way, rate, seconds, streamed=streamed, samples=samples)
+            done = await offered(way, every[0], rate, seconds, streamed=streamed, samples=samples)
             if number:
                 by_name[way.name].append(done)
     return by_name
@@ -110,6 +116,7 @@ def figures(name: str, mine: Sequence[Round], direct: Sequence[Round]) -> dict[s
         f"{name}: CPU a request": mean_of([one.cpu_ms for one in mine], "ms"),
         f"{name}: memory": mean_of([one.memory_mib for one in mine], "MiB"),
         f"{name}: failures": mean_of([one.failures / one.requests for one in mine], "share"),
+        f"{name}: host busy": mean_of([one.host_busy for one in mine], "share"),
     }
 
 
@@ -120,9 +127,41 @@ def report_loads(found: Rounds, asked: argparse.Namespace) -> None:
             each = figures(name, by_name[name], by_name["direct"])
             measured |= {f"{_named(case)}: {what}": figure for what, figure in each.items()}
             rows.append([_named(case), name, *(figure.text() for figure in each.values())])
-    columns = ["case", "gateway", "added p50, ms", "added p99, ms", "CPU a request, ms", "memory, MiB", "failed"]
+    columns = [
+        "case",
+        "gateway",
+        "added p50, ms",
+        "added p99, ms",
+        "CPU a request, ms",
+        "memory, MiB",
+        "failed",
+        "host busy",
+    ]
     publish("gateway", f"gateways over one host, LiteLLM {ways.LITELLM}", columns, rows, vars(asked))
     keep("gateway", measured, {**vars(asked), "litellm": ways.LITELLM})
+
+
+def lengths(direct: Way, work: Path, asked: argparse.Namespace) -> None:
+    """What a longer answer costs this server: what each piece adds, and what does not depend on them."""
+    measured, rows = dict[str, RoundMean](), list[list[str]]()
+    with ways.demur(work) as way:
+        for streamed, pieces in product((False, True), asked.lengths):
+            done = asyncio.run(one_length(way, direct, asked, streamed=streamed, pieces=pieces))
+            name = f"{'streamed' if streamed else 'whole'}, {pieces} pieces"
+            measured[f"{name}: CPU a request"] = mean_of([one.cpu_ms for one in done], "ms")
+            rows.append([name, measured[f"{name}: CPU a request"].text()])
+    publish("gateway-lengths", "longer answers over one host", ["answers", "CPU a request, ms"], rows, vars(asked))
+    keep("gateway, lengths", measured, vars(asked))
+
+
+async def one_length(way: Way, host: Way, asked: argparse.Namespace, *, streamed: bool, pieces: int) -> list[Round]:
+    """Rounds of answers of one length; the first one, of a second, is not counted."""
+    found = list[Round]()
+    for number in range(asked.rounds + 1):
+        seconds = asked.seconds if number else 1.0
+        done = await offered(way, host, LENGTHS_RATE, seconds, streamed=streamed, samples=1, pieces=pieces)
+        found += [done] if number else []
+    return found
 
 
 def streams(work: Path, asked: argparse.Namespace) -> None:
@@ -140,7 +179,7 @@ def streams(work: Path, asked: argparse.Namespace) -> None:
             "closed after, s": done.freed_seconds,
             "kept each, kB": done.kept_kilobytes,
         }
-        measured |= {f"{wanted} streams: {name}": mean_of([value], "") for name, value in named.items()}
+        measured |= {f"{count} streams: {name}": mean_of([value], "") for name, value in named.items()}
         rows.append([str(count), *(f"{value:.3g}" for value in named.values())])
         columns = ["streams", *named]
         publish("gateway-streams", "open streams over one host", columns, rows, vars(asked))

@@ -1,18 +1,21 @@
 """A model's host that answers by script, in a process of its own: python -m bench.gateway.host PORT
 
-A reply has 42 pieces over 100 ms, for each of `n` choices; one that is not streamed comes after that time. A question
-with `keep-it-open` in it gets its first piece and then nothing, until the caller goes away.
+A reply has 42 pieces over 100 ms, for each of `n` choices, or as many as `max_tokens` where that is more, at the same
+pace; one that is not streamed comes after that time. A question with `keep-it-open` in it gets its first piece and then
+nothing, until the caller goes away. Events are encoded once: what this program costs is not the gateway's.
 """
 
 import asyncio
 import json
 import sys
+from functools import lru_cache
 from typing import Any
 
 PIECES = 42
 SECONDS = 0.1
-TEXTS = [*(f"word{number} " for number in range(PIECES - 1)), "\nAnswer: 4\nConfidence: 0.9"]
+LAST = "\nAnswer: 4\nConfidence: 0.9"
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: %s\r\n"
+STREAM_HEAD = HEAD % b"text/event-stream" + b"transfer-encoding: chunked\r\n\r\n"
 
 
 def main() -> None:
@@ -29,7 +32,7 @@ async def _connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter
         while True:
             head = (await reader.readuntil(b"\r\n\r\n")).lower()
             size = next((int(line[15:]) for line in head.split(b"\r\n") if line.startswith(b"content-length:")), 0)
-            await _reply(head, await reader.readexactly(size), writer)
+            await _reply(head, await reader.readexactly(size), reader, writer)
             if b"connection: close" in head:
                 break
     except (ConnectionError, asyncio.IncompleteReadError):
@@ -38,17 +41,19 @@ async def _connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter
         writer.close()
 
 
-async def _reply(head: bytes, body: bytes, writer: asyncio.StreamWriter) -> None:
+async def _reply(head: bytes, body: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     if b"/chat/completions" not in head.split(b"\r\n", 1)[0]:
         await _whole(writer, {"object": "list", "data": [{"id": "m", "object": "model"}]})
         return
     asked = json.loads(body)
-    choices = asked.get("n") or 1
-    if asked.get("stream"):
-        await _streamed(writer, choices, held=b"keep-it-open" in body)
+    choices, pieces = asked.get("n") or 1, max(PIECES, asked.get("max_tokens") or 0)
+    if not asked.get("stream"):
+        await asyncio.sleep(SECONDS * pieces / PIECES)
+        await _whole(writer, _completion(choices, pieces))
+    elif b"keep-it-open" in body:
+        await _held(reader, writer)
     else:
-        await asyncio.sleep(SECONDS)
-        await _whole(writer, _completion(choices))
+        await _streamed(writer, choices, pieces)
 
 
 async def _whole(writer: asyncio.StreamWriter, value: dict[str, Any]) -> None:
@@ -57,42 +62,66 @@ async def _whole(writer: asyncio.StreamWriter, value: dict[str, Any]) -> None:
     await writer.drain()
 
 
-async def _streamed(writer: asyncio.StreamWriter, choices: int, *, held: bool) -> None:
-    writer.write(HEAD % b"text/event-stream" + b"transfer-encoding: chunked\r\n\r\n")
+async def _held(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """The first piece, until the caller goes away."""
+    writer.write(STREAM_HEAD + events_of(1, PIECES)[0])
+    await reader.read()
+
+
+async def _streamed(writer: asyncio.StreamWriter, choices: int, pieces: int) -> None:
+    writer.write(STREAM_HEAD)
     loop = asyncio.get_running_loop()
     began = loop.time()
-    for number, text in enumerate(TEXTS):
-        for index in range(choices):
-            _send(writer, {"choices": [{"index": index, "delta": {"content": text}, "finish_reason": None}]})
+    for number, event in enumerate(events_of(choices, pieces)):
+        writer.write(event)
         await writer.drain()
-        if held:
-            while not writer.is_closing():  # noqa: ASYNC110 - a transport tells nobody when it closes
-                await asyncio.sleep(0.5)
-            return
         await asyncio.sleep(max(0.0, began + SECONDS * (number + 1) / PIECES - loop.time()))
-    for index in range(choices):
-        _send(writer, {"choices": [{"index": index, "delta": {}, "finish_reason": "stop"}]})
-    _send(writer, {"choices": [], "usage": _usage(choices)})
-    writer.write(b"e\r\ndata: [DONE]\n\n\r\n0\r\n\r\n")
+    writer.write(end_of(choices, pieces))
     await writer.drain()
 
 
-def _send(writer: asyncio.StreamWriter, event: dict[str, Any]) -> None:
+@lru_cache
+def events_of(choices: int, pieces: int) -> list[bytes]:
+    """Piece by piece, those of all choices together."""
+    return [
+        b"".join(_event({"choices": [_delta(index, {"content": text}, None)]}) for index in range(choices))
+        for text in texts(pieces)
+    ]
+
+
+@lru_cache
+def end_of(choices: int, pieces: int) -> bytes:
+    """What comes behind the text."""
+    ends = (_event({"choices": [_delta(index, {}, "stop")]}) for index in range(choices))
+    return b"".join(
+        [*ends, _event({"choices": [], "usage": _usage(choices, pieces)}), b"e\r\ndata: [DONE]\n\n\r\n0\r\n\r\n"]
+    )
+
+
+def texts(pieces: int) -> list[str]:
+    return [*(f"word{number} " for number in range(pieces - 1)), LAST]
+
+
+def _delta(index: int, delta: dict[str, str], finish_reason: str | None) -> dict[str, Any]:
+    return {"index": index, "delta": delta, "finish_reason": finish_reason}
+
+
+def _event(event: dict[str, Any]) -> bytes:
     named = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", **event}
     data = b"data: " + json.dumps(named).encode() + b"\n\n"
-    writer.write(b"%x\r\n%s\r\n" % (len(data), data))
+    return b"%x\r\n%s\r\n" % (len(data), data)
 
 
-def _completion(choices: int) -> dict[str, Any]:
-    message = {"role": "assistant", "content": "".join(TEXTS)}
+def _completion(choices: int, pieces: int) -> dict[str, Any]:
+    message = {"role": "assistant", "content": "".join(texts(pieces))}
     listed = [{"index": index, "message": message, "finish_reason": "stop"} for index in range(choices)]
     return {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": listed} | {
-        "usage": _usage(choices)
+        "usage": _usage(choices, pieces)
     }
 
 
-def _usage(choices: int) -> dict[str, int]:
-    written = PIECES * choices
+def _usage(choices: int, pieces: int) -> dict[str, int]:
+    written = pieces * choices
     return {"prompt_tokens": 20, "completion_tokens": written, "total_tokens": 20 + written}
 
 

@@ -5,11 +5,14 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bench.gateway.host import PIECES
 from bench.gateway.ways import Way
 from bench.soak.wire import Reply, attempt
 
 PATIENCE = 30.0
 """Seconds after which a request has failed."""
+LOOK, IDLE = 0.2, 0.1
+"""Seconds between two looks at whether processes are idle, and the share of a core below which they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,21 +26,37 @@ class Round:
     cpu_ms: float
     """Milliseconds of the gateway's processor time for each request."""
     memory_mib: float
+    host_busy: float
+    """The share of one core that the host took: near 1 it is the host that latencies are of."""
 
 
-async def offered(way: Way, rate: float, seconds: float, *, streamed: bool, samples: int) -> Round:
-    """`rate` requests a second for so long, the first at once."""
-    request, loop = way.request(streamed=streamed, samples=samples), asyncio.get_running_loop()
-    before, start, asked = way.cpu_seconds(), loop.time(), list[asyncio.Task[float | None]]()
+async def offered(
+    way: Way, host: Way, rate: float, seconds: float, *, streamed: bool, samples: int, pieces: int = PIECES
+) -> Round:
+    """`rate` requests a second for so long, the first at once; then wait until nothing is left to do."""
+    request, loop = way.request(streamed=streamed, samples=samples, pieces=pieces), asyncio.get_running_loop()
+    before, host_before = way.cpu_seconds(), host.cpu_seconds()
+    start, asked = loop.time(), list[asyncio.Task[float | None]]()
     for number in range(max(1, round(rate * seconds))):
         due = start + number / rate
         await asyncio.sleep(max(0.0, due - loop.time()))
         asked.append(asyncio.create_task(_one(way.port, request, due)))
     took = await asyncio.gather(*asked)
     ended = [one for one in took if one is not None]
+    busy = (host.cpu_seconds() - host_before) / (loop.time() - start)
+    await _idle(way, host)
     cpu = 1e3 * (way.cpu_seconds() - before) / len(took)
     lost = len(took) - len(ended)
-    return Round(len(took), lost, _share(ended, 0.5), _share(ended, 0.99), cpu, way.memory_mib())
+    return Round(len(took), lost, _share(ended, 0.5), _share(ended, 0.99), cpu, way.memory_mib(), busy)
+
+
+async def _idle(*ways: Way) -> None:
+    """Wait until what was given up has left the gateway and the host: it would slow the next round."""
+    for _ in range(round(PATIENCE / LOOK)):
+        before = sum(way.cpu_seconds() for way in ways)
+        await asyncio.sleep(LOOK)
+        if sum(way.cpu_seconds() for way in ways) - before < IDLE * LOOK:
+            return
 
 
 async def _one(port: int, request: bytes, due: float) -> float | None:

@@ -41,6 +41,8 @@ async def held(way: Way, streams: int) -> Held:
     gate, loop = asyncio.Semaphore(OPENED_AT_ONCE), asyncio.get_running_loop()
     before = way.memory_mib()
     opened = await asyncio.gather(*(_open(way.port, gate) for _ in range(streams)))
+    if (open_now := await _in_flight(way.port)) != streams:
+        raise SystemExit(f"bench: {open_now} of {streams} streams were open when all should have been")
     full = way.memory_mib()
     for _, writer in opened:
         writer.close()

@@ -13,6 +13,8 @@ from typing import Any
 
 import httpx
 import psutil
+from bench.gateway.host import PIECES
+from bench.processor_time import seconds_of
 from bench.soak.wire import post
 
 HOST_PORT, DEMUR_PORT, LITELLM_PORT = 8421, 8422, 8423
@@ -34,16 +36,16 @@ UNLIMITED = {
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One address that answers. `processes` are the gateway's own, none where the host is asked directly."""
+    """One address that answers, and the process behind it: a gateway, or the host itself."""
 
     name: str
     port: int
-    process: psutil.Process | None = None
+    process: psutil.Process
 
-    def request(self, *, streamed: bool, samples: int) -> bytes:
+    def request(self, *, streamed: bool, samples: int, pieces: int = PIECES) -> bytes:
         """The same question in this one's words. A stream of ours shows text as it comes where nothing is withheld."""
         messages = [{"role": "user", "content": QUESTION}]
-        body: dict[str, Any] = {"stream": streamed, "max_tokens": 100}
+        body: dict[str, Any] = {"stream": streamed, "max_tokens": pieces}
         if self.name == "demur":
             asked = {"question": QUESTION, "samples": samples, "risk_threshold": 0}
             return post(body | asked)
@@ -52,14 +54,13 @@ class Way:
 
     def cpu_seconds(self) -> float:
         """Of the process and those it has started."""
-        times = [each.cpu_times() for each in self._tree()]
-        return sum(one.user + one.system for one in times)
+        return seconds_of([each.pid for each in self._tree()])
 
     def memory_mib(self) -> float:
         return sum(each.memory_info().rss for each in self._tree()) / 2**20
 
     def _tree(self) -> list[psutil.Process]:
-        return [] if self.process is None else [self.process, *self.process.children(recursive=True)]
+        return [self.process, *self.process.children(recursive=True)]
 
 
 @contextmanager
@@ -85,8 +86,8 @@ def running(command: Sequence[str], url: str, environment: Mapping[str, str], lo
 def host(work: Path) -> Iterator[Way]:
     """The scripted host, asked directly."""
     command = [sys.executable, "-m", "bench.gateway.host", str(HOST_PORT)]
-    with running(command, f"http://127.0.0.1:{HOST_PORT}/v1/models", {}, work / "host.log"):
-        yield Way("direct", HOST_PORT)
+    with running(command, f"http://127.0.0.1:{HOST_PORT}/v1/models", {}, work / "host.log") as process:
+        yield Way("direct", HOST_PORT, process)
 
 
 @contextmanager

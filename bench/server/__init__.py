@@ -142,7 +142,11 @@ async def paired(
 
 
 def check_tokens(pairs: Sequence[Pair], case: Case, asked: argparse.Namespace) -> None:
-    """The random model never ends a sample, so that all of them have `max_tokens`."""
+    """The random model never ends a sample, so that all of them have `max_tokens`; prompts are the same in any case."""
+    for ours, theirs in pairs:
+        if case.samples == 1 and ours.prompt_tokens != theirs.prompt_tokens:
+            told = f"{ours.prompt_tokens} tokens of prompts where vLLM's server counts {theirs.prompt_tokens}"
+            raise SystemExit(f"bench: {case.name}: {told}")
     for one in (each for pair in pairs for each in pair):
         expected = one.requests * case.samples * asked.tokens
         if asked.model == "tiny" and one.tokens != expected:

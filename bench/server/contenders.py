@@ -12,6 +12,7 @@ from pathlib import Path
 
 import httpx
 import psutil
+from bench.processor_time import seconds_of
 
 STARTUP_SECONDS = 900
 CONTEXT = 2048
@@ -30,8 +31,7 @@ class Contender:
 
     def cpu_seconds(self) -> float:
         """Of the API process so far."""
-        times = self.process.cpu_times()
-        return times.user + times.system
+        return seconds_of([self.process.pid])
 
     def memory_mib(self) -> float:
         return self.process.memory_info().rss / 2**20
@@ -50,7 +50,7 @@ class Setup:
     def demur(self, port: int) -> list[str]:
         arguments = {"max_model_len": CONTEXT, "max_num_seqs": SEQUENCES, "enforce_eager": True, "dtype": self.dtype}
         command = [sys.executable, "-m", "demur", "serve", "--model", str(self.folder), "--port", str(port)]
-        command += ["--force-contract", "never", "--critic", "off"]
+        command += ["--force-contract", "never", "--critic", "off", "--prompt-wording", "trained"]  # as vLLM is asked
         return [*command, *(f"--engine-arg={name}={json.dumps(value)}" for name, value in arguments.items())]
 
     def vllm(self, port: int) -> list[str]:
@@ -67,6 +67,7 @@ class Setup:
             "VLLM_CPU_NUM_OF_RESERVED_CPU": str(self.reserved_cores),
             "DEMUR_MAX_RUNNING_SAMPLES": "4096",
             "DEMUR_MAX_QUEUED_SAMPLES": "4096",
+            "DEMUR_TIMEOUT": "600",
         }
 
 

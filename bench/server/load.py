@@ -4,7 +4,6 @@ import asyncio
 import json
 import statistics
 import time
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +21,7 @@ class Load:
     requests: int
     cpu_seconds: float
     first_event: float
+    prompt_tokens: int
 
     @property
     def throughput(self) -> float:
@@ -38,6 +38,15 @@ class Load:
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """One answer: seconds to the first event that carries data, and what the server counts."""
+
+    first_event: float
+    completion_tokens: int
+    prompt_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
 class Length:
     """How long samples may become, and which tokens are never drawn, so that they become that long."""
 
@@ -51,37 +60,47 @@ async def load(
     """`requests` questions, numbered from `first` on, so that no round repeats another's."""
     numbers = iter(range(first, first + requests))
 
-    async def worker() -> list[tuple[float, int]]:
+    async def worker() -> list[Asked]:
         return [await ask(client, contender, case, QUESTION.format(a=n, b=n % 89), length) for n in numbers]
 
     before, start = contender.cpu_seconds(), time.perf_counter()
     found = await asyncio.gather(*(worker() for _ in range(case.concurrency)))
     seconds = time.perf_counter() - start
     asked = [one for some in found for one in some]
-    firsts, tokens = zip(*asked, strict=True)
-    return Load(seconds, sum(tokens), len(asked), contender.cpu_seconds() - before, statistics.median(firsts))
+    return Load(
+        seconds,
+        sum(one.completion_tokens for one in asked),
+        len(asked),
+        contender.cpu_seconds() - before,
+        statistics.median(one.first_event for one in asked),
+        sum(one.prompt_tokens for one in asked),
+    )
 
 
-async def ask(
-    client: httpx.AsyncClient, contender: Contender, case: Case, question: str, length: Length
-) -> tuple[float, int]:
-    """One answer: seconds to the first event that carries data, and tokens generated."""
+async def ask(client: httpx.AsyncClient, contender: Contender, case: Case, question: str, length: Length) -> Asked:
+    """One answer. Nothing but its last event is decoded: what this program does takes from the server's core.
+
+    Raises SystemExit for an answer that is none.
+    """
     described = case.ours if contender.name == "demur" else case.theirs
     path, body = described(question, length.max_tokens, length.unending)
-    start, first, tokens = time.perf_counter(), 0.0, 0
+    start, first, pieces = time.perf_counter(), 0.0, list[bytes]()
     async with client.stream("POST", contender.base + path, json=body) as response:
         if response.status_code != 200:
             raise SystemExit(f"bench: {contender.name} says {response.status_code}: {(await response.aread())[:500]!r}")
-        async for payload in _payloads(response, streamed=case.streamed):
-            first = first or time.perf_counter() - start
-            tokens = (payload.get("usage") or {}).get("completion_tokens") or tokens
-    return first, tokens
+        async for piece in response.aiter_bytes():
+            if not first and (not case.streamed or b"data: {" in piece):
+                first = time.perf_counter() - start
+            pieces.append(piece)
+    usage = _usage(b"".join(pieces), streamed=case.streamed)
+    if usage is None:
+        raise SystemExit(f"bench: {contender.name} gave no usage: {b''.join(pieces)[-500:]!r}")
+    return Asked(first, usage["completion_tokens"], usage["prompt_tokens"])
 
 
-async def _payloads(response: httpx.Response, *, streamed: bool) -> AsyncIterator[dict[str, Any]]:
+def _usage(reply: bytes, *, streamed: bool) -> dict[str, Any] | None:
+    """What the reply, or the last of its events that has one, says of its tokens."""
     if not streamed:
-        yield json.loads(await response.aread())
-        return
-    async for line in response.aiter_lines():
-        if line.startswith("data: {"):
-            yield json.loads(line[6:])
+        return json.loads(reply).get("usage")
+    told = [line[6:] for line in reply.splitlines() if line.startswith(b"data: {") and b'"completion_tokens"' in line]
+    return json.loads(told[-1]).get("usage") if told else None

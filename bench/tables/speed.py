@@ -52,13 +52,13 @@ def gateway(record: Record) -> str:
             continue
         of = name.removesuffix("CPU a request")
         each = (text(found[of + what]) for what in ("added p50", "added p99", "CPU a request"))
-        failed, memory = found[f"{of}failures"], found[f"{of}memory"]
+        failed, memory, busy = (found[of + what] for what in ("failures", "memory", "host busy"))
         load = [f"{parts['rate']}/s", parts["how"], parts["k"], parts["name"]]
-        rows.append([*load, *each, f"{memory.value:.0f}", f"{failed.value:.1%}"])
+        rows.append([*load, *each, f"{memory.value:.0f}", f"{failed.value:.1%}", f"{busy.value:.0%}"])
     columns = ["offered", "reply", "samples", "gateway", "added p50, ms", "added p99, ms", "CPU a request, ms"]
     measured = record["gateway"]["conditions"]
     more = f"{measured['rounds']} rounds of {measured['seconds']:g} s, LiteLLM {measured['litellm']}"
-    return table([*columns, "MiB", "failed"], rows, conditions(record, "gateway", more))
+    return table([*columns, "MiB", "failed", "host busy"], rows, conditions(record, "gateway", more))
 
 
 def open_streams(record: Record) -> str:
