@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from demur_client import NO_RETRY, Client, ReplyError, Signal, SignalCost
+from demur_client import NO_RETRY, Client, ReplyError, Settlement, Signal, SignalCost
 
 VECTOR = json.loads((Path(__file__).parents[1] / "vectors/critic/signals-withheld.json").read_text(encoding="utf-8"))
 COST = {"calls": 1, "prompt_tokens": 90, "cached_tokens": 64, "completion_tokens": 1, "milliseconds": 12.5}
@@ -50,3 +50,16 @@ def test_without_them_the_reply_is_as_before() -> None:
 def test_what_is_no_signal_is_an_error_that_names_the_field(signals) -> None:
     with pytest.raises(ReplyError, match="signals"):
         answered(VECTOR["reply"] | {"signals": signals})
+
+
+def test_how_last_lines_were_settled_is_read_and_given_back() -> None:
+    reply = copy.deepcopy(VECTOR["reply"]) | {"settled": {"by": "continued", "after": "length"}}
+    member = {"id": 0, "group": None, "confidence": None, "state": "missing"}
+    sampled = {"drawn": 2, "aborted": 0, "tokens": 9, "tokens_saved": 0, "stopped_by": None, "groups": []}
+    reply["samples"] = sampled | {"members": [member, member | {"id": 1, "settled": {"by": "asked", "after": "stop"}}]}
+    answer = answered(reply)
+    assert (answer.settled, answer.samples is None) == (Settlement("continued", "length"), False)
+    assert answer.samples is not None
+    assert [each.settled for each in answer.samples.members] == [None, Settlement("asked", "stop")]
+    assert answer.to_dict() == reply
+    assert answered(VECTOR["reply"]).settled is None

@@ -64,9 +64,12 @@ class Answer(AnswerValues):
         fields = _jsonable(asdict(replace(self, parsed=None)))
         for name in ("parsed", "request_id"):
             del fields[name]
-        for name in ("fields", "signals"):
+        for name in ("fields", "signals", "settled"):
             if fields[name] is None:
                 del fields[name]
+        for member in (fields["samples"] or {}).get("members", []):
+            if member["settled"] is None:
+                del member["settled"]
         for each in fields.get("fields", []):
             for name in ("agreement", "signals"):
                 if each[name] is None:

@@ -14,7 +14,20 @@ from . import structured
 from .answers import Answer
 from .errors import ReplyError
 from .failures import request_id
-from .values import CalibrationSet, Claim, Content, Field, Group, Guarantee, Member, Samples, Signal, SignalCost, Usage
+from .values import (
+    CalibrationSet,
+    Claim,
+    Content,
+    Field,
+    Group,
+    Guarantee,
+    Member,
+    Samples,
+    Settlement,
+    Signal,
+    SignalCost,
+    Usage,
+)
 
 T = TypeVar("T")
 _HUGE = 2**1000
@@ -127,6 +140,7 @@ def answer(fields: Fields) -> Answer:
         signals=_signals(fields.inner("signals")),
         guarantee=_guarantee(held) if (held := fields.inner("guarantee")) else None,
         notice=fields.maybe("notice", str),
+        settled=_settled(fields.inner("settled")),
         fields=None if not structured_answer else tuple(field(each) for each in fields.each("fields")),
         parsed=None if not structured_answer else structured.loaded(fields.maybe("answer", str)),
     )
@@ -241,7 +255,12 @@ def _member(fields: Fields) -> Member:
         group=fields.maybe("group", int),
         confidence=fields.maybe("confidence", float),
         state=cast(Any, fields.get("state", str)),
+        settled=_settled(fields.inner("settled")),
     )
+
+
+def _settled(fields: Fields | None) -> Settlement | None:
+    return None if fields is None else Settlement(fields.get("by", str), fields.get("after", str))
 
 
 def _infinite(value: object) -> bool:

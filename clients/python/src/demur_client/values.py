@@ -114,6 +114,18 @@ class Signal:
 
 
 @dataclass(frozen=True, slots=True)
+class Settlement:
+    """How the last lines of an output came about where the model did not write them readably.
+
+    `by` is "continued" where its own tokens were, "asked" where it was asked for them in a further turn; `after` is how
+    it had ended before, "stop" or "length".
+    """
+
+    by: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
 class Member:
     """One sample: the group of equal answers it is in (None when it has no answer) and its confidence."""
 
@@ -121,6 +133,7 @@ class Member:
     group: int | None
     confidence: float | None
     state: State
+    settled: Settlement | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +229,7 @@ class AnswerValues(Sent):
     signals: Mapping[str, Signal] | None = field(default=None, hash=False)
     guarantee: Guarantee | None = None
     notice: str | None = None
+    settled: Settlement | None = None
     fields: tuple[Field, ...] | None = None
     parsed: Any = field(default=None, compare=False)
     request_id: str | None = field(default=None, compare=False)
