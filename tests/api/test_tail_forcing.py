@@ -342,3 +342,18 @@ def test_the_likelihood_of_an_answer_in_a_tail_is_that_of_its_own_tokens() -> No
     last, _ = ask(Script(["40 and 2."], tail=tail), include_signals=["answer_logprob"])
     assert last.answer.signals is not None
     assert last.answer.signals["answer_logprob"].value == pytest.approx(0.60653, abs=1e-4)
+
+
+@pytest.mark.parametrize("finish", ["length", "stop"])
+@pytest.mark.parametrize("broken", ["2 + 2\n= 4", "2 + 2\n\nso it is", "2 + 2 = 4"])
+def test_a_tail_keeps_the_doubt_of_the_steps_before_it(broken, finish) -> None:
+    """A solution that began anew would take the place of them."""
+    begun = 'Solution:\n<Confidence value=0.2 text="doubt">1 + 1 = 3</Confidence>\n'
+    begun += f'<Confidence value=0.9 text="x">{broken}'
+    free = FreeReply()
+    free.take(Chunk(begun, finish_reason=finish))
+    tail = TailForcer(OutputForm(CONTRACTS["claims"])).plan(free, Sampling(max_tokens=300))
+    assert tail is not None
+    last = "Answer: 4" if "\n" in broken else "</Confidence>\nAnswer: 4"
+    found = read(begun + tail.written.closing + tail.written.opening + last, "claims")
+    assert (found.answer, found.confidence, [claim.confidence for claim in found.claims]) == ("4", 0.2, [0.2, 0.9])

@@ -73,35 +73,38 @@ def _tail(opening: str, pattern: str, example: str) -> Tail:
 
 def _tails(draft: Draft) -> list[Tail]:
     """The rest of a solution that was begun: of a step or its tag, of the list of steps, of the answer's line. Where
-    there is none with a step in it, a whole one."""
+    none of that can be read, a whole one, which takes the place of the steps before it and of their doubt."""
     if CLAIMS.is_complete(draft.completion) and not (draft.cut and draft.answer_so_far):
         return []
-    tails = [tail] if (tail := _rest(draft)) is not None else []
     opening = f"{draft.gap}Solution:\n<Confidence value="
-    return [*tails, _tail(opening, f"{_REST_OF_CLAIM}{_MORE}", '0.5 text="a">b</Confidence>\nAnswer: 0')]
+    return [*_rest(draft), _tail(opening, f"{_REST_OF_CLAIM}{_MORE}", '0.5 text="a">b</Confidence>\nAnswer: 0')]
 
 
-def _rest(draft: Draft) -> Tail | None:
-    if (so_far := draft.answer_so_far) is not None and draft.completion.claims:
-        return _tail("", _REST_OF_ANSWER if so_far else f" ?{UNTAGGED}", "0")
+def _rest(draft: Draft) -> list[Tail]:
+    has_steps = bool(draft.completion.claims)
+    if (so_far := draft.answer_so_far) is not None and has_steps:
+        return [_tail("", _REST_OF_ANSWER if so_far else f" ?{UNTAGGED}", "0")]
+    line = "" if draft.text.endswith("\n") else "\n"
+    go_on = [_tail(line, _MORE, "Answer: 0")] if has_steps else []
     opened, closed = (draft.text.lower().rfind(tag) for tag in ("<confidence", "</confidence"))
     if opened > closed:
-        return _rest_of_step(draft.text[opened:])
-    if not draft.completion.claims:
-        return None
-    line = "" if draft.text.endswith("\n") else "\n"
-    return _tail(line, _MORE, "Answer: 0") if draft.cut else _tail(f"{line}Answer:", f" {UNTAGGED}", " 0")
+        return [*_rest_of_step(draft.text[opened:]), *go_on]
+    if not has_steps or draft.cut:
+        return go_on
+    return [_tail(f"{line}Answer:", f" {UNTAGGED}", " 0")]
 
 
-def _rest_of_step(text: str) -> Tail | None:
+def _rest_of_step(text: str) -> list[Tail]:
     """`text` begins with the tag of a step that was not closed."""
-    if (tag := _OPEN_TAG.match(text)) is None or "\n" in text:
-        return None
+    if (tag := _OPEN_TAG.match(text)) is None:
+        return []
     if tag["end"] or tag["bare"]:
-        return _tail("", f"{_REST_OF_STEP}{_MORE}", "b</Confidence>\nAnswer: 0")
+        if "\n" in text:  # what a step may not have: it is over, and the list goes on
+            return [_tail("</Confidence>\n", _MORE, "Answer: 0")]
+        return [_tail("", f"{_REST_OF_STEP}{_MORE}", "b</Confidence>\nAnswer: 0")]
     if tag.end() < len(text):
-        return None
-    return _tail('">', f"{_WHOLE_STEP}{_MORE}", "b</Confidence>\nAnswer: 0")
+        return []
+    return [_tail('">', f"{_WHOLE_STEP}{_MORE}", "b</Confidence>\nAnswer: 0")]
 
 
 def _render(solution: Solution) -> str:
