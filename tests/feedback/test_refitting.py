@@ -108,9 +108,15 @@ def test_rows_to_learn_from_never_certify(keep) -> None:
         "learn"
     }
     assert source_of(refit, split=False).fitting is None
-    assert len(source_of(refit, split=False).rows.rows) == 100
     weights = [each.weight for each in source.rows.rows]
     assert set(weights) == {1.0, 20.0, 100.0}
+    audits = [each for each in refit["rows"] if each["queue"] == "audit"]
+    for audit in audits[:70]:
+        audit["problem"] = "what everybody asks"
+    for options in ({"split": True}, {"split": False, "raw": True}):
+        certifying = [each for each in source_of(refit, **options).rows.rows if each.record["queue"] == "audit"]
+        assert len({each.problem for each in certifying}) == 100
+    assert len({each.problem for each in source_of(refit, split=False).rows.rows}) == 31
 
 
 def test_weights_undo_an_unequal_draw() -> None:

@@ -100,7 +100,7 @@ def _collected(place: str, feedback: FeedbackOptions, fitting: FitOptions) -> "t
 
     refit = read_refit(place, feedback.since_seconds, fitting.level or "response", judge=not feedback.no_judge)
     typer.echo(told(refit), err=True)
-    return source_of(refit, split=fitting.splits), refit["look"]
+    return source_of(refit, split=fitting.splits, raw=fitting.raw is not None), refit["look"]
 
 
 def _fitted(source: "GradedSource", options: "Options", where: str) -> "Calibrated":

@@ -6,7 +6,7 @@ row weighted by how unlikely it was to be drawn. Where there are too few of thos
 
 import time
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -37,9 +37,12 @@ def read_refit(place: str, since: float, level: Level = "response", *, judge: bo
     return _from_database(place, since, level, judge)
 
 
-def source_of(refit: Refit, *, split: bool) -> GradedSource:
-    """Rows and what they may be applied to. With `split`, those to learn from make the map where they can.
+def source_of(refit: Refit, *, split: bool, raw: bool = False) -> GradedSource:
+    """Rows and what they may be applied to. With `split`, those to learn from make the map where they can; with `raw`
+    there is no map.
 
+    Where audits have no part in the map each of them certifies: they are independent draws of all that is answered, in
+    which a question that is asked often comes often. Elsewhere answers to one question stay together, and one counts.
     Raises CalibrationError for too few audits.
     """
     audits = [_row(row) for row in refit["rows"] if row["queue"] == "audit"]
@@ -48,6 +51,8 @@ def source_of(refit: Refit, *, split: bool) -> GradedSource:
     level = refit["level"]
     check_enough(_rows(audits, level), "the audits" if level == "response" else "the claims of the audits")
     fits = split and _teaches(others)
+    if fits or raw:
+        audits = [replace(row, problem=f"{row.record['answer_id']}") for row in audits]
     rows = [*others, *audits] if fits else audits
     conditions = refit["conditions"]
     own = {name: conditions.get(name) for name in OWN}
