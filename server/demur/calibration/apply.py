@@ -68,5 +68,6 @@ def _voting(calibrator: Calibrator, place: Path) -> Voting | None:
     samples, selection = sampling.get("samples"), sampling.get("selection")
     if not isinstance(plan, dict) or cast("dict[str, Any]", plan).get("selection") is not None:
         return None
-    several = isinstance(samples, int) and samples > 1 and isinstance(selection, str)
-    return Voting(samples, selection) if several and sampling.get("stopping") == "none" else None
+    if not (isinstance(samples, int) and isinstance(selection, str)) or sampling.get("stopping") != "none":
+        return None
+    return Voting(samples, selection) if samples > 1 else None

@@ -67,7 +67,8 @@ class Answer(AnswerValues):
         for name in ("fields", "signals", "settled"):
             if fields[name] is None:
                 del fields[name]
-        for member in (fields["samples"] or {}).get("members", []):
+        sampled = cast("dict[str, list[dict[str, Any]]] | None", fields["samples"])
+        for member in [] if sampled is None else sampled["members"]:
             if member["settled"] is None:
                 del member["settled"]
         for each in fields.get("fields", []):
