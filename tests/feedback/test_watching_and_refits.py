@@ -12,7 +12,7 @@ from demur.feedback import stored_answers as kept
 from demur.feedback.database import open_database
 from demur.feedback.grades import Given, Grader
 from demur.feedback.options import FeedbackOptions
-from demur.feedback.tables import drift
+from demur.feedback.tables import answers, drift
 from feedback.simulated import CONDITIONS, grade, row, write
 
 
@@ -183,6 +183,21 @@ def test_looks_are_counted_until_the_plan_is_fulfilled(keep) -> None:
     write(early, (row(i, 0.9) for i in range(30)))
     grade(early, lambda item: True)
     assert early.call("POST", "/v1/feedback/refits", json={}).json()["look"] == 1
+
+
+def test_the_first_look_is_at_as_many_audits_as_were_planned(keep) -> None:
+    server = keep(planned_audits=20)
+    write(server, (row(i, 0.9) for i in range(30)))
+    grade(server, lambda item: True)
+    first = server.call("POST", "/v1/feedback/refits", json={}).json()
+    assert (first["look"], first["audits"], first["beyond"], len(first["rows"])) == (0, 20, 10, 20)
+    server.clock.now += 1
+    again = server.call("POST", "/v1/feedback/refits", json={}).json()
+    assert (again["look"], again["audits"], again["beyond"], len(again["rows"])) == (2, 30, 0, 30)
+    with server.feedback._db.begin() as db:
+        ranks = {row.id: row.rank for row in db.execute(select(answers.c.id, answers.c.rank))}
+    used = {each["answer_id"] for each in first["rows"]}
+    assert max(ranks[one] for one in used) < min(rank for one, rank in ranks.items() if one not in used)
 
 
 def test_rows_carry_their_weights_and_other_conditions_are_left_out(keep) -> None:

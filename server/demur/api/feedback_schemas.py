@@ -229,6 +229,7 @@ class RefitReply(BaseModel):
     left_out: int
     unjudged: int = Field(description="Claims of audits that nobody judged, which count as wrong.")
     put_off: int = Field(description="Audits that were put off until later, which count as wrong.")
+    beyond: int = Field(description="Audits beyond the planned number, which a first look leaves out.")
     rows: list[RefitRowReply]
 
 

@@ -36,7 +36,8 @@ class Refit:
 
     `look` is 0 where the planned number of audits was graded before anybody looked, else it counts the looks;
     `left_out` answers were drawn under other conditions than most. `audits` counts answers, whatever the level is.
-    `unjudged` claims of audits have no verdict of their own and count as wrong, as do `put_off` audits.
+    `unjudged` claims of audits have no verdict of their own and count as wrong, as do `put_off` audits. At look 0 those
+    `beyond` the planned number are no part of it: when to stop would be a choice.
     """
 
     level: Granularity
@@ -49,6 +50,7 @@ class Refit:
     left_out: int
     unjudged: int
     put_off: int
+    beyond: int
     rows: tuple[RefitRow, ...]
 
 
@@ -79,8 +81,12 @@ def take(
         rows = _of_people(rows)
         there = {row.answer_id for row in rows}
         usable = [row for row in usable if row["id"] in there or row["queue"] == "audit"]
-    audits = sum(row["queue"] == "audit" for row in usable)
-    look = _look(db, options, fingerprint, since, audits, level)
+    done = [row for row in usable if row["queue"] == "audit"]
+    look = _look(db, options, fingerprint, since, len(done), level)
+    beyond = _beyond(done, options.planned) if look == 0 else frozenset[str]()
+    usable = [row for row in usable if row["id"] not in beyond]
+    rows = tuple(row for row in rows if row.answer_id not in beyond)
+    audits = len(done) - len(beyond)
     values = {"at": now, "by": by, "since": since, "fingerprint": fingerprint, "look": look, "level": level}
     db.execute(insert(refits).values(**values, audits=audits, learned=len(usable) - audits))
     return Refit(
@@ -91,9 +97,10 @@ def take(
         look=look,
         planned=options.planned,
         audits=audits,
-        left_out=len(graded) - len(usable),
+        left_out=len(graded) - len(usable) - len(beyond),
         unjudged=_unjudged(usable, held) if level == "claims" else 0,
         put_off=sum(row["state"] == "open" for row in usable),
+        beyond=len(beyond),
         rows=rows,
     )
 
@@ -133,6 +140,12 @@ def _look(
     same = refits.c.fingerprint == fingerprint, refits.c.level == level
     looks = db.scalar(select(func.count()).select_from(refits).where(*same, refits.c.at > since)) or 0
     return 0 if not looks and audits >= options.planned else looks + 1
+
+
+def _beyond(audits: Sequence[Mapping[str, Any]], planned: int) -> frozenset[str]:
+    """The audits after the planned number, in the order in which they were handed out: which these are does not depend
+    on how many more were graded."""
+    return frozenset(row["id"] for row in sorted(audits, key=lambda row: row["rank"])[planned:])
 
 
 def _whole(row: Mapping[str, Any]) -> RefitRow:

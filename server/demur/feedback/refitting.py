@@ -72,6 +72,8 @@ def told(refit: Refit) -> str:
         text += f"; {refit['unjudged']} claims of audits have no verdict and count as wrong: grade every step"
     if refit["put_off"]:
         text += f"; {refit['put_off']} audits were put off until later and count as wrong: grade them"
+    if refit["beyond"]:
+        text += f"; {refit['beyond']} audits beyond the {refit['planned']} that were planned are kept for another look"
     text += _judged(refit)
     if refit["left_out"]:
         text += f"; {refit['left_out']} others were asked for differently and are left out"
