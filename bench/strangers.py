@@ -1,14 +1,21 @@
-"""What a newcomer may type, asked of a running server: python -m bench strangers [--url URL] [--draws 10]
+"""What a newcomer may type, asked of a running server: python -m bench strangers [--url URL] [--contract claims]
 
-Thirty questions, most of them outside what a small model can do. Prints how often each was answered rightly, and how
-often the model was SURE and right, or sure and wrong: the latter is what embarrasses.
+Thirty questions, most of them outside what a small model can do. A table in Markdown: how often each was answered
+rightly, how often the model was SURE and right, or sure and wrong, and what it says most often. The sure and wrong ones
+are what embarrasses.
 """
 
 import argparse
 import asyncio
+import re
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
 
 import httpx
+from bench.report import publish
+from bench.tables.markdown import table
 
 from demur.core.equivalence import same_answer
 
@@ -48,40 +55,77 @@ QUESTIONS: dict[str, str | None] = {
 """With their answers; None where nothing that can be said is right."""
 
 
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One reply. `claims` counts its steps, 0 under a contract that has none."""
+
+    answer: str
+    confidence: float
+    claims: int
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="bench strangers")
+    parser = argparse.ArgumentParser(prog="python -m bench strangers", description=__doc__)
     parser.add_argument("--url", default="http://127.0.0.1:8000")
     parser.add_argument("--draws", type=int, default=DRAWS)
+    parser.add_argument("--contract", default="response")
     options = parser.parse_args()
-    asyncio.run(measure(options.url, options.draws))
+    said = asyncio.run(asked(options.url, options.draws, options.contract))
+    rows = [row(question, QUESTIONS[question], replies) for question, replies in said.items()]
+    totals = Counter(verdict(each, QUESTIONS[question]) for question, replies in said.items() for each in replies)
+    columns = [
+        "question",
+        "right",
+        "sure and right",
+        "sure and wrong",
+        "confidence",
+        "steps at most",
+        "said most often",
+    ]
+    print(table(columns, rows, ", ".join(f"{name} {totals[name]}" for name in sorted(totals))))
+    publish(f"strangers-{options.contract}", "what a newcomer may type", columns, rows, dict(totals))
 
 
-async def measure(url: str, draws: int) -> None:
+async def asked(url: str, draws: int, contract: str) -> dict[str, list[Said]]:
+    """Every question, so many times each."""
     room = asyncio.Semaphore(AT_ONCE)
     async with httpx.AsyncClient(base_url=url, timeout=PATIENCE) as client:
 
-        async def once(question: str) -> tuple[str, float]:
+        async def once(question: str) -> Said:
+            body = {"question": question, "risk_threshold": 0, "contract": contract, "granularity": "response"}
             async with room:
-                reply = await client.post("/v1/answers", json={"question": question, "risk_threshold": 0})
+                reply = await client.post("/v1/answers", json=body)
             found = reply.raise_for_status().json()
-            return found["answer"] or "", found["confidence"] or 0.0
+            return Said(found["answer"] or "", found["confidence"] or 0.0, len(found["claims"] or ()))
 
-        totals = Counter[str]()
-        for question, wanted in QUESTIONS.items():
-            said = await asyncio.gather(*(once(question) for _ in range(draws)))
-            counts = Counter(verdict(answer, confidence, wanted) for answer, confidence in said)
-            totals += counts
-            common = Counter(answer for answer, _ in said).most_common(1)[0][0]
-            figures = "  ".join(f"{name} {counts[name]:2}" for name in ("sure and right", "sure and wrong", "right"))
-            print(f"{question[:50]:50}  {figures}  {common[:40]!r}", flush=True)
-        print({name: totals[name] for name in sorted(totals)})
+        return {question: list(await asyncio.gather(*(once(question) for _ in range(draws)))) for question in QUESTIONS}
 
 
-def verdict(answer: str, confidence: float, wanted: str | None) -> str:
+def row(question: str, wanted: str | None, said: Sequence[Said]) -> list[str]:
+    counts = Counter(verdict(each, wanted) for each in said)
+    right = counts["right"] + counts["sure and right"]
+    common, times = Counter(each.answer for each in said).most_common(1)[0]
+    return [
+        question,
+        f"{right} of {len(said)}",
+        f"{counts['sure and right']}",
+        f"{counts['sure and wrong']}",
+        f"{fmean(each.confidence for each in said):.2f}",
+        f"{max(each.claims for each in said)}",
+        f"{common[:60]} ({times})".replace("|", "\\|").replace("\n", " "),
+    ]
+
+
+def verdict(said: Said, wanted: str | None) -> str:
     """What came of one reply; `right` and `wrong` alone are those that the model was not sure of."""
-    right = wanted is not None and (same_answer(answer, wanted) or wanted.lower() in answer.lower())
-    word = "right" if right else "wrong"
-    return f"sure and {word}" if confidence >= SURE else word
+    word = "right" if wanted is not None and is_right(said.answer, wanted) else "wrong"
+    return f"sure and {word}" if said.confidence >= SURE else word
+
+
+def is_right(answer: str, wanted: str) -> bool:
+    """The same by value, or a sentence with the wanted words in it as words: 14 is not 4."""
+    words = re.compile(rf"(?<![\w.,/-]){re.escape(wanted)}(?![\w/]|[.,]\d)", re.IGNORECASE)
+    return same_answer(answer, wanted) or words.search(answer) is not None
 
 
 if __name__ == "__main__":
