@@ -162,7 +162,8 @@ class RequestParams(BoundedModel):
         description="When to stop drawing before all samples are there. `decided`: when the rest cannot change the "
         "winner, which is that of all `samples`, while its confidence and spelling are those of the samples drawn. "
         "`confident`: also when another winner is unlikely, see `error_budget`. Either also stops a single sample "
-        "(contract claims, granularity response) once its claims so far make abstaining certain.",
+        "(contract claims, granularity response) once its claims so far are too doubtful: only a solution that began "
+        "anew could still be answered.",
     )
     error_budget: float = Field(
         default=0.01,
