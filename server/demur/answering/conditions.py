@@ -43,7 +43,7 @@ def conditions_of(request: ResolvedRequest, domain: Domain) -> dict[str, Any]:
         "system": _system(request.messages),
         "turns": "several" if any(message["role"] == "assistant" for message in request.messages) else "one",
         "labels": _labels(request.labels),
-        "p_true_question": question_hash() if "p_true" in request.signals.names else None,
+        **({"p_true_question": question_hash()} if "p_true" in request.signals.names else {}),
     }
 
 

@@ -36,7 +36,9 @@ class TokenTexts:
             return self._decoder.step(self._backend, token) or ""
 
 
-def pieces(tokenizer: Any, prompt: Sequence[int], token_ids: Sequence[int], *, shows_special: bool) -> list[str]:
+def pieces(
+    tokenizer: Any, prompt: Sequence[int], token_ids: Sequence[int], *, shows_special: bool = False
+) -> list[str]:
     """What each of `token_ids`, which follow `prompt`, adds to the text. Raises EngineError as TokenTexts does."""
     texts = TokenTexts(tokenizer, prompt, shows_special=shows_special)
     return [texts.next(token) for token in token_ids]
