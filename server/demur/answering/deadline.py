@@ -17,6 +17,10 @@ class Deadline:
         self._error: Exception = DeadlineExceeded(f"no answer within {seconds:g} seconds", "timeout")
         self._waits: set[asyncio.Timeout] = set()
 
+    def is_why(self, error: Exception) -> bool:
+        """Whether this is what `bound` raises when the time is up."""
+        return error is self._error
+
     async def bound(self, awaitable: Awaitable[T]) -> T:
         """Await it, but no longer than to the deadline. Raises DeadlineExceeded, or what `expire` was given."""
         scope = asyncio.timeout_at(self._at)

@@ -88,11 +88,13 @@ class EventStream(Response):
                 await self._send(send, last, more=False)
 
     async def _send_in_time(self, send: Send, data: bytes) -> None:
-        """Raises _NotRead."""
+        """Raises _NotRead, and whatever else goes wrong as it is."""
         try:
             await self._deadline.bound(self._send(send, data))
-        except Exception as error:  # whatever the deadline was told to raise
-            raise _NotRead from error
+        except Exception as error:
+            if self._deadline.is_why(error):
+                raise _NotRead from error
+            raise
 
     async def _ping(self, send: Send) -> None:
         loop = asyncio.get_running_loop()

@@ -15,8 +15,7 @@ from demur.calibration.errors import CalibrationError
 from demur.calibration.graded_source import GradedSource
 from demur.calibration.matching import OWN
 from demur.calibration.row_checks import FEWEST_ROWS, check_enough
-from demur.calibration.rows import SignalRow, SignalRows
-from demur.core.calibration.signals import SIGNALS
+from demur.calibration.rows import SignalRow, with_names
 from demur.evaluation.rows import Level
 from demur.feedback.remote import ask_server, at_database, is_server
 
@@ -49,7 +48,7 @@ def source_of(refit: Refit, *, split: bool, raw: bool = False) -> GradedSource:
     certified_on = {row.problem for row in audits}
     others = [_row(row) for row in refit["rows"] if row["queue"] == "learn" and row["problem"] not in certified_on]
     level = refit["level"]
-    check_enough(_rows(audits, level), "the audits" if level == "response" else "the claims of the audits")
+    check_enough(with_names(audits, level), "the audits" if level == "response" else "the claims of the audits")
     fits = split and _teaches(others)
     if fits or raw:
         audits = [replace(row, problem=f"{row.record['answer_id']}") for row in audits]
@@ -59,7 +58,7 @@ def source_of(refit: Refit, *, split: bool, raw: bool = False) -> GradedSource:
     sampling = {name: value for name, value in conditions.items() if name not in OWN}
     fitting = np.arange(len(rows)) < len(others) if fits else None
     model = {"name": refit["model"], "fingerprint": refit["fingerprint"]}
-    return GradedSource(_rows(rows, level), model, {**own, "sampling": sampling}, fitting)
+    return GradedSource(with_names(rows, level), model, {**own, "sampling": sampling}, fitting)
 
 
 def told(refit: Refit) -> str:
@@ -99,12 +98,6 @@ def _judged_answers(refit: Refit, queue: str) -> int:
 def _teaches(rows: list[SignalRow]) -> bool:
     right = sum(row.correct is True for row in rows)
     return len(rows) >= FEWEST_ROWS and 0 < right < len(rows)
-
-
-def _rows(rows: list[SignalRow], level: Level) -> SignalRows:
-    used = {name for row in rows for name, value in row.signals.items() if value is not None}
-    order = [name for name in SIGNALS if name in used]
-    return SignalRows(tuple(rows), (*order, *sorted(used.difference(order))), level)
 
 
 def _row(row: Mapping[str, Any]) -> SignalRow:
