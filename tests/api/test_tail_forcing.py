@@ -3,6 +3,7 @@
 import asyncio
 import re
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ from demur.core.contracts import CONTRACTS
 from demur.core.contracts.patterns import WIDE
 from demur.core.reader import read
 from demur.engine.base import Chunk, EngineOverloaded, Message, RequestRefused, Sampling
-from demur.engine.scripted import END, Gate, Script, ScriptedEngine, token_of
+from demur.engine.scripted import END, Gate, Script, ScriptedEngine, piece_of, token_of, words
 from demur.manifest import Manifest
 from demur.settings import Settings
 
@@ -30,6 +31,14 @@ TAILS = {
     "claims": '0.8 text="the sum">40 + 2 < 43</Confidence>\nAnswer: 42',
     "explicit_risk": " 42",
 }
+
+
+WHOLE = {
+    "response": "Answer: 42\nConfidence: 0.8",
+    "claims": f"Solution:\n<Confidence value={TAILS['claims']}",
+    "explicit_risk": "Answer: 42",
+}
+"""What a host writes that is asked in a further turn."""
 
 
 def script(text: str, tail: str, **options: Any) -> Script:
@@ -162,18 +171,84 @@ def test_what_a_model_wrote_for_somebody_else_does_not_hide_the_tail() -> None:
 
 def test_tokens_are_kept_for_the_tail_within_the_callers_limit() -> None:
     for limit, contract in ((1000, "response"), (1000, "claims"), (100, "claims"), (16, "response")):
-        last, engine = ask(script("word " * 2000, "more " * 2000), contract=contract, max_tokens=limit)
+        tail = Script(["more " * 2000], tail=Script(["last " * 2000]))
+        last, engine = ask(Script(["word " * 2000], tail=tail), contract=contract, max_tokens=limit)
         kept = min(CONTRACTS[contract].tail_tokens, limit // 2)
+        for_last = {320: 40, 50: 25}.get(kept, 0) if contract == "claims" else 0
         assert engine.drawn[0].sampling.max_tokens == limit - kept
-        assert engine.drawn[1].sampling.max_tokens == kept
+        assert engine.drawn[1].sampling.max_tokens == kept - for_last
+        assert [drawn.sampling.max_tokens for drawn in list(engine.drawn)[2:]] == ([for_last] if for_last else [])
         assert last.answer.usage.completion_tokens == limit
         assert (last.finish_reason, last.answer.reason) == ("length", "truncated")
 
 
 def test_a_tail_may_take_what_the_reply_has_left_but_no_more_than_it_can_need() -> None:
-    for contract, most in (("response", 160), ("explicit_risk", 160), ("claims", 1000 - 2)):
+    for contract, most in (("response", 160), ("explicit_risk", 160), ("claims", 1000 - 2 - 40)):
         _, engine = ask(script("two words", TAILS[contract]), contract=contract, max_tokens=1000)
         assert engine.drawn[1].sampling.max_tokens == most
+
+
+BEGUN = 'Solution:\n<Confidence value=0.8 text="sum">40 + 2 = 42</Confidence>\n'
+CUT = [  # how the steps of a tail end, what is put behind them, and what is written then
+    ('<Confidence value=0.6 text="so">The sum of the', "</Confidence>\nAnswer:", " 42", ["The sum of the"]),
+    ('<Confidence value=0.6 text="so">The sum</Confi', "dence>\nAnswer:", " 42", ["The sum"]),
+    ('<Confidence value=0.6 text="so">', "", "42</Confidence>\nAnswer: 42", ["42"]),
+    ('<Confidence value=0.6 text="s', '">', "42</Confidence>\nAnswer: 42", ["42"]),
+    ("<Confidence value=0.", "\nAnswer:", " 42", []),
+    ("<Conf", "\nAnswer:", " 42", []),
+    ("", "Answer:", " 42", []),
+    ("Ans", "\nAnswer:", " 42", []),
+    ("Answer:", "", " 42", []),
+    ("Answer: 4", "", "2", []),
+]
+
+
+@pytest.mark.parametrize(("cut", "opening", "rest", "steps"), CUT)
+def test_steps_that_use_up_their_tokens_are_followed_by_an_answer(
+    cut: str, opening: str, rest: str, steps: Any
+) -> None:
+    steps_tail = Script([BEGUN.removeprefix("Solution:\n<Confidence value=") + cut], finish_reason="length")
+    played = Script(["I add."], tail=replace(steps_tail, tail=Script([rest])))
+    last, engine = ask(played, contract="claims", include_raw=True, risk_threshold=0.0)
+    assert [drawn.request_id for drawn in engine.drawn] == ["ans-0", "ans-tail-0", "ans-last-tail-0"]
+    written, drawn = engine.drawn[2].written, engine.drawn[2].sampling
+    assert written is not None
+    assert (written.text, written.opening) == (f"I add.\n\n{BEGUN}{cut}", opening)
+    assert re.fullmatch(drawn.constraint or "", rest)
+    assert last.answer.raw == written.text + opening + rest
+    assert (last.answer.answer, last.finish_reason) == ("42", "stop")
+    assert [claim.text for claim in last.answer.claims or ()] == ["40 + 2 = 42", *steps]
+    assert last.answer.settled is not None
+    assert (last.answer.settled.by, last.answer.settled.after) == ("continued", "stop")
+    tokens = "".join(map(piece_of, written.token_ids))
+    assert tokens == written.text.rstrip()
+    assert last.answer.usage.completion_tokens == len(written.token_ids) + len(words(opening)) + len(words(rest))
+
+
+def test_steps_of_which_none_can_be_read_are_followed_by_a_short_one() -> None:
+    played = Script(["I add."], tail=Script(["0"], finish_reason="length", tail=Script([TAILS["claims"]])))
+    last, engine = ask(played, contract="claims")
+    assert engine.drawn[2].written is not None
+    assert engine.drawn[2].written.opening == "\n\nSolution:\n<Confidence value="
+    assert (last.answer.answer, last.answer.confidence) == ("42", 0.8)
+
+
+def test_a_host_that_is_asked_for_steps_is_asked_for_the_answer_too() -> None:
+    steps = Script([f'{BEGUN}<Confidence value=0.6 text="so">The'], finish_reason="length", resumed="asked")
+    played = Script(["I add."], tail=replace(steps, tail=Script(["Answer: 42"], resumed="asked")))
+    last, engine = ask(played, contract="claims", risk_threshold=0.0)
+    written = engine.drawn[2].written
+    assert written is not None
+    assert '"Answer:"' in written.request
+    assert re.fullmatch(written.request_form or "", "Answer: 42")
+    assert (last.answer.answer, [claim.confidence for claim in last.answer.claims or ()]) == ("42", [0.8, 0.6])
+
+
+def test_a_last_tail_that_is_refused_leaves_the_sample_as_it_was() -> None:
+    refused = Script([""], error=RequestRefused("no room"))
+    played = Script(["I add."], tail=Script(['0.8 text="sum">40 + 2'], finish_reason="length", tail=refused))
+    last, _ = ask(played, contract="claims", risk_threshold=0.0)
+    assert (last.answer.reason, last.finish_reason) == ("truncated", "length")
 
 
 @pytest.mark.parametrize("limit", [1, 15])
@@ -269,9 +344,11 @@ OUTPUTS = st.lists(PIECES, max_size=20).map("".join)
 FINISHES = st.sampled_from(["stop", "length"])
 
 
-def planned(contract: str, text: str, finish: Any) -> tuple[str, str] | None:
+def planned(contract: str, text: str, finish: Any, *, after_tail: bool = False) -> tuple[str, str] | None:
     """What is put behind an output, and the expression that follows; None where it is left alone."""
     free = FreeReply()
+    if after_tail:
+        free.begin_tail()
     free.take(Chunk(text, finish_reason=finish))
     tail = TailForcer(OutputForm(CONTRACTS[contract])).plan(free, Sampling(max_tokens=100))
     if tail is None or tail.sampling.constraint is None:
@@ -280,9 +357,11 @@ def planned(contract: str, text: str, finish: Any) -> tuple[str, str] | None:
 
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.data(), st.sampled_from(tuple(CONTRACTS)), OUTPUTS, FINISHES)
-def test_whatever_was_written_a_tail_makes_it_readable(data, contract, text, finish) -> None:
-    tail, described = planned(contract, text, finish), CONTRACTS[contract]
+@given(st.data(), st.sampled_from([*((c, False) for c in CONTRACTS), ("claims", True)]), OUTPUTS, FINISHES)
+def test_whatever_was_written_a_tail_makes_it_readable(data, case, text, finish) -> None:
+    contract, is_last = case
+    assume(finish == "length" or not is_last)
+    tail, described = planned(contract, text, finish, after_tail=is_last), CONTRACTS[contract]
     if tail is None:
         assert described.is_complete(read(text, contract))
         return
@@ -318,10 +397,27 @@ def test_a_thought_begun_in_another_speakers_turn_ends_with_a_tail_that_is_read(
     ],
     ids=str,
 )
-@settings(max_examples=60, deadline=None)
+@pytest.mark.parametrize("resumed", ["continued", "asked"])
+@settings(max_examples=40, deadline=None)
 @given(text=OUTPUTS, finish=FINISHES, sizes=st.lists(st.integers(0, 9), max_size=40))
-def test_every_way_of_cutting_text_and_tail_gives_the_same(fields, text, finish, sizes) -> None:
-    played = script(text, TAILS[fields["contract"]], finish=finish)
+def test_every_way_of_cutting_text_and_tail_gives_the_same(fields, resumed, text, finish, sizes) -> None:
+    tails = TAILS if resumed == "continued" else WHOLE
+    played = script(text, tails[fields["contract"]], finish=finish, resumed=resumed)
+    told_alike_however_it_is_cut(played, sizes, fields)
+
+
+@pytest.mark.parametrize("threshold", [0.0, 0.7, 0.85])
+@pytest.mark.parametrize("resumed", ["continued", "asked"])
+@settings(max_examples=40, deadline=None)
+@given(cut=st.sampled_from([case[0] for case in CUT]), text=OUTPUTS, sizes=st.lists(st.integers(0, 9), max_size=60))
+def test_every_way_of_cutting_a_reply_with_a_last_tail_gives_the_same(threshold, resumed, cut, text, sizes) -> None:
+    begun = BEGUN.removeprefix("Solution:\n<Confidence value=") if resumed == "continued" else BEGUN
+    end = Script(["</Confidence>\nAnswer: 42" if cut.endswith(">") else "Answer: 42"], resumed=resumed)
+    played = Script([text], tail=Script([begun + cut], finish_reason="length", resumed=resumed, tail=end))
+    told_alike_however_it_is_cut(played, sizes, {"contract": "claims", "risk_threshold": threshold})
+
+
+def told_alike_however_it_is_cut(played: Script, sizes: list[int], fields: dict[str, Any]) -> None:
     *before, last = asyncio.run(events_of(answerer(played, chunker=cut_by(sizes)), **fields))
     *whole, alone = asyncio.run(events_of(answerer(played, chunker=lambda text: [text]), **fields))
     assert isinstance(last, Final)

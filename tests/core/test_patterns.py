@@ -112,7 +112,18 @@ def test_the_expressions_of_tails_need_nothing_that_a_backend_lacks(contract, te
             assert not re.search(r"\([^()]*\|[^()]*\([^()]*\|", bare), bare
 
 
-STEPS = ["3 < 4", "x < y, so", "a<b + 1", "\\(p <= 1\\) holds", "no sign", "5 <\\frac{1}{2}"]
+STEPS = [
+    "3 < 4",
+    "x < y, so",
+    "a<b + 1",
+    "\\(p <= 1\\) holds",
+    "no sign",
+    "5 <\\frac{1}{2}",
+    "x <{y}",
+    "i<[1]",
+    "β<α",
+    "1 <√2",
+]
 NO_STEPS = ["<think>", "a <b>c</b>", "</Confidence>", "<Confidence value=1>", "<|im_end|>", " ", ""]
 
 

@@ -22,8 +22,8 @@ class SampleBatch:
     """One sample for each of `samplings`, all of one prompt. The engine knows the i-th as `id-(first+i)`.
 
     `form` is how outputs are read. With a `forcer` each is written freely and then continued where its end cannot be
-    read; the engine knows that tail as `id-tail-(first+i)`. With a `scorer` each is scored when it ends, and votes with
-    that. `span` is what they are a part of.
+    read; the engine knows that tail as `id-tail-(first+i)`, and one behind it as `id-last-tail-(first+i)`. With a
+    `scorer` each is scored when it ends, and votes with that. `span` is what they are a part of.
     """
 
     prompt: Prompt
@@ -73,45 +73,41 @@ async def _traced(
 
 
 async def _with_tail(engine: Engine, batch: SampleBatch, i: int, forcer: TailForcer) -> AsyncGenerator[Piece, None]:
-    """What the model writes in its own way, and its tail where that cannot be read without one."""
+    """What the model writes in its own way, and its tail where that cannot be read without one; a last tail where
+    that one was cut off."""
     name, sampling, reply = f"{batch.first + i}", batch.samplings[i], FreeReply()
-    as_ended, going_on = list[Chunk](), list[Chunk]()  # the last chunk, and what an engine counts after it
     free = _traced(engine, batch.prompt, forcer.free_sampling(sampling), f"{batch.id}-{name}", batch.span)
-    async with aclosing(free) as chunks:
-        async for chunk in chunks:
-            passed_on = reply.take(chunk)
-            if reply.finish is None:
-                yield chunk
-            else:
-                as_ended.append(chunk)
-                going_on.append(passed_on)
-    tail = forcer.plan(reply, sampling)
-    for chunk in as_ended if tail is None else going_on:
-        yield chunk
-    if tail is None:
-        return
-    prompt = replace(batch.prompt, written=tail.written)
-    rest = _traced(engine, prompt, tail.sampling, f"{batch.id}-tail-{name}", batch.span, "tail")
-    async with aclosing(_counted_on(rest, reply, sampling.logprobs is not None)) as pieces:
+    async with aclosing(_taken(free, reply)) as pieces:
         async for piece in pieces:
             yield piece
+    while True:
+        tail, ended = forcer.plan(reply, sampling), reply.finish
+        for chunk in reply.last(goes_on=tail is not None):
+            yield chunk
+        if tail is None:
+            return
+        reply.begin_tail()
+        part = "tail" if reply.tails == 1 else "last-tail"
+        prompt = replace(batch.prompt, written=tail.written)
+        rest = _traced(engine, prompt, tail.sampling, f"{batch.id}-{part}-{name}", batch.span, part)
+        try:
+            async with aclosing(_taken(rest, reply)) as chunks:
+                async for chunk in chunks:
+                    if chunk.resumed is not None and part == "tail":
+                        yield Settlement(chunk.resumed, "length" if ended == "length" else "stop")
+                    opens = chunk.resumed is not None and sampling.logprobs is not None
+                    yield replace(chunk, logprobs=not_drawn(chunk.text)) if opens else chunk
+        except RequestRefused:  # nobody takes it, and the sample ends as it had
+            yield Chunk("", finish_reason=ended)
+            return
 
 
-async def _counted_on(
-    tail: AsyncGenerator[Chunk, None], reply: FreeReply, tells_logprobs: bool
-) -> AsyncGenerator[Piece, None]:
-    """The tail as the end of its sample. Where nobody takes it the sample ends as it had."""
-    count = 0
-    try:
-        async with aclosing(tail) as chunks:
-            async for chunk in chunks:
-                if (way := chunk.resumed) is not None:
-                    chunk = replace(chunk, logprobs=not_drawn(chunk.text) if tells_logprobs else ())
-                    yield Settlement(way, "length" if reply.finish == "length" else "stop")
-                count += chunk.pieces
-                yield reply.before(chunk, count)
-    except RequestRefused:
-        yield Chunk("", finish_reason=reply.finish)
+async def _taken(chunks: AsyncGenerator[Chunk, None], reply: FreeReply) -> AsyncGenerator[Chunk, None]:
+    """What can be passed on before it is known whether the reply goes on."""
+    async with aclosing(chunks):
+        async for chunk in chunks:
+            if (passed_on := reply.take(chunk)) is not None:
+                yield passed_on
 
 
 async def _scored(

@@ -15,6 +15,8 @@ Forced = Literal["tail", "always", "never"]
 """What of an output is forced into the form of its contract."""
 LEAST_TAIL = 8
 """Tokens; no tail comes to its end in less."""
+LEAST_LAST_TAIL = 16
+"""Tokens; one that ends an open step first needs that much."""
 CLOSES_ANYTHING = "</think>"
 """Behind it final text begins, whatever stood before: the last resort where a model wrote on for somebody else."""
 
@@ -38,25 +40,47 @@ def constraint_of(contract: Contract, forced: Forced) -> str | None:
 
 @dataclass(slots=True)
 class FreeReply:
-    """What a model wrote of a sample in its own way. `tokens` are chunks where the engine does not count."""
+    """What a model wrote of a sample: in its own way, and then as the tails that its reply is continued with.
+
+    `finish` and `ending` are of the part that was drawn last, `tokens` those of all parts: chunks where the engine does
+    not count.
+    """
 
     finish: FinishReason | None = None
-    counted: int | None = None
-    chunks: int = 0
+    tails: int = 0
     token_ids: list[int] = field(default_factory=list[int])
+    ending: list[tuple[Chunk, Chunk]] = field(default_factory=list[tuple[Chunk, Chunk]])
+    _before: int = 0
+    _counted: int | None = None
+    _chunks: int = 0
+    _counts: bool = True
     _text: list[str] = field(default_factory=list[str])
     _thought: list[str] = field(default_factory=list[str])
 
-    def take(self, chunk: Chunk) -> Chunk:
-        """The chunk as it is passed on if a tail follows: the sample has not ended, and its end token goes."""
+    def take(self, chunk: Chunk) -> Chunk | None:
+        """The chunk to pass on. None for the last one of a part, of which `last` says how it is passed on."""
         kept = _without_end(chunk) if chunk.finish_reason == "stop" else replace(chunk, finish_reason=None)
         self.finish = chunk.finish_reason or self.finish
-        self.counted = self.counted if chunk.completion_tokens is None else chunk.completion_tokens
-        self.chunks += chunk.pieces
+        self._counted = self._counted if chunk.completion_tokens is None else chunk.completion_tokens
+        self._chunks += chunk.pieces
         self.token_ids += kept.token_ids
         self._text.append(chunk.text)
         self._thought.append(chunk.thought)
-        return kept
+        if self.finish is None:
+            return self._in_all(chunk)
+        self.ending.append((self._in_all(chunk), self._in_all(kept)))
+        return None
+
+    def last(self, *, goes_on: bool) -> list[Chunk]:
+        """The end of a part: if it `goes_on` the sample has not ended, and the end token goes."""
+        return [kept if goes_on else ended for ended, kept in self.ending]
+
+    def begin_tail(self) -> None:
+        """What is taken from now on continues what there is."""
+        self._before, self._counts = self.tokens, self._counts and self._counted is not None
+        self.tails += 1
+        self.finish, self._counted, self._chunks = None, None, 0
+        self.ending.clear()
 
     @property
     def text(self) -> str:
@@ -69,14 +93,15 @@ class FreeReply:
 
     @property
     def tokens(self) -> int:
-        return self.chunks if self.counted is None else self.counted
+        return self._before + (self._chunks if self._counted is None else self._counted)
 
-    def before(self, chunk: Chunk, chunks: int) -> Chunk:
-        """A chunk of the tail, `chunks` with it, counted from the sample's beginning."""
-        if self.counted is None:
-            return replace(chunk, completion_tokens=None, prompt_tokens=None, cached_tokens=None)
-        more = chunks if chunk.completion_tokens is None else chunk.completion_tokens
-        return replace(chunk, completion_tokens=self.counted + more, prompt_tokens=None, cached_tokens=None)
+    def _in_all(self, chunk: Chunk) -> Chunk:
+        """A chunk counted from the sample's beginning. What a prompt with a part of the reply in it cost is no part of
+        the sample's prompt."""
+        if not self.tails:
+            return chunk
+        tokens = self.tokens if self._counts else None
+        return replace(chunk, completion_tokens=tokens, prompt_tokens=None, cached_tokens=None)
 
 
 def not_drawn(text: str) -> tuple[TokenLogprob, ...]:
@@ -114,18 +139,30 @@ class TailForcer:
 
     def plan(self, free: FreeReply, sampling: Sampling) -> PlannedTail | None:
         """The shortest tail with which the sample can be read; None where it can be already, or too little is left
-        of its `max_tokens`. A tail is drawn greedily: what is doubtful has been drawn."""
+        of its `max_tokens`. A tail that has no end of its own may be followed by a last one, for which tokens are kept.
+        Tails are drawn greedily: what is doubtful has been drawn."""
         left, contract = sampling.max_tokens - free.tokens, self.form.contract
-        if free.finish not in ("stop", "length") or left < LEAST_TAIL or contract.tails is None:
+        tails_of = (contract.tails, contract.last_tails)[free.tails] if free.tails < 2 else None
+        ends = ("length",) if free.tails else ("stop", "length")
+        if free.finish not in ends or left < LEAST_TAIL or tails_of is None:
             return None
         draft, closing = self._draft(free)
-        if not (tails := contract.tails(draft)):
+        if not (tails := tails_of(draft)):
             return None
         tail, closing = self._fitting(tails, free.text, closing)
         thinks_first = bool(free.thought)  # and a host that is asked in a further turn may let it
-        most = left if contract.most_tail_tokens is None or thinks_first else min(left, contract.most_tail_tokens)
+        most = left if free.tails else left - self._kept_for_last(left)
+        if contract.most_tail_tokens is not None and not thinks_first:
+            most = min(most, contract.most_tail_tokens)
         drawn = replace(sampling, max_tokens=most, temperature=0.0, top_p=1.0, seed=None, constraint=tail.pattern)
         return PlannedTail(_written(free, tail, closing), drawn)
+
+    def _kept_for_last(self, left: int) -> int:
+        """Tokens, half of what is left at most."""
+        if self.form.contract.last_tails is None:
+            return 0
+        kept = min(self.form.contract.last_tail_tokens, left // 2)
+        return kept if kept >= LEAST_LAST_TAIL else 0
 
     def _draft(self, free: FreeReply) -> tuple[Draft, str]:
         """What was written of the final text, and what ends a thought that is still open: then that is nothing yet."""

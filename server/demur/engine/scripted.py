@@ -66,7 +66,7 @@ class Script:
     `error` is raised after `error_after` chunks. `delay` is the pause before each chunk in seconds. `logprobs` maps
     words to their log-probabilities, for whoever asks; all others have LIKELY. None tells none, as some hosts do.
     `alternatives` are the likeliest first words with their log-probabilities. `tail` is what a sample that is continued
-    goes on with, in the way that the tail's `resumed` says; without one it just ends.
+    goes on with, in the way that the tail's `resumed` says; without one it just ends. A tail of that is its last one.
     """
 
     texts: Sequence[str]
@@ -262,6 +262,8 @@ class ScriptedEngine:
     ) -> AsyncGenerator[Chunk, None]:
         """The tail, behind what was put after the reply so far."""
         tail, written = script.tail or _NO_TAIL, prompt.written or Written("")
+        if "-last-tail-" in request_id:
+            tail = tail.tail or _NO_TAIL
         opening = written.closing + (written.opening if tail.resumed == "continued" else "\n")
         ids = [token_of(word) for word in _WORD.findall(opening)]
         first = Chunk(opening, tuple(ids), None, len(prompt.token_ids or ()), len(ids), resumed=tail.resumed)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from demur.core.answers import Completion, Decision, Granularity, ParsedConfidence
-from demur.core.contracts.tails import Draft, Tail
+from demur.core.contracts.tails import Draft, Tail, is_complete
 from demur.core.decision_rules import by_confidence
 from demur.core.parsing.port import Parser
 
@@ -45,9 +45,10 @@ class Contract:
     `template` is the user message, with the fields `{task}` and `{question}`, and `{percent}` and `{penalty}` where it
     `states_threshold`. `pattern` is a regular expression that a whole output has to match when the model is forced
     (structured outputs). `tails` are what completes an output that a model wrote in its own way; without it the whole
-    output is forced. `untrained_template` is the wording for models that were not trained with `template`, which never
-    changes. `parser` reads an output. `render` writes a solution as a trained model would. `recognizes`
-    tells an output of this contract from those of others by what is in it.
+    output is forced. `last_tails` complete what such a tail was cut off in, where tails have no end of their own.
+    `untrained_template` is the wording for models that were not trained with `template`, which never changes. `parser`
+    reads an output. `render` writes a solution as a trained model would. `recognizes` tells an output of this contract
+    from those of others by what is in it.
     """
 
     name: str
@@ -64,6 +65,9 @@ class Contract:
     """How many tokens are kept for the tail, of those that an output may have."""
     most_tail_tokens: int | None = 160
     """How many a tail may take at most, for hosts that cannot force it; None for as many as there are."""
+    last_tails: TailsOf | None = None
+    last_tail_tokens: int = 0
+    """How many of a tail's tokens are kept for the last one."""
     decide: DecisionRule = by_confidence
     states_confidence: bool = True
     """Whether an output carries a probability; otherwise the model itself has weighed the risk."""
@@ -77,5 +81,4 @@ class Contract:
 
     def is_complete(self, completion: Completion) -> bool:
         """Whether an output says all that a decision needs."""
-        stated = completion.state == "value" or not self.states_confidence
-        return completion.idk or (completion.answer is not None and stated)
+        return is_complete(completion, states_confidence=self.states_confidence)

@@ -14,3 +14,5 @@ LINE = rf"[!-~{WIDE}][^{CONTROL}]{{0,119}}\n"
 PROBABILITY = r"(0\.[0-9]{1,2}|1\.0)"
 UNTAGGED = rf"[!-;=?-~{WIDE}][^<>{CONTROL}]{{0,59}}"
 """An answer of at most 60 characters in which no tag can begin."""
+WORRY = rf'[!#-;=?-~{WIDE}][^"<>{CONTROL}]{{0,47}}'
+"""What could be wrong with a step, at most 48 characters of an attribute."""

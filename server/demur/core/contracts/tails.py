@@ -63,3 +63,9 @@ class Tail:
     example: str
     request: str
     request_pattern: str
+
+
+def is_complete(completion: Completion, *, states_confidence: bool = True) -> bool:
+    """Whether an output says all that a decision needs."""
+    stated = completion.state == "value" or not states_confidence
+    return completion.idk or (completion.answer is not None and stated)
