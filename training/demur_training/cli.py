@@ -185,7 +185,7 @@ def toy(
     if not (folder / "data").is_dir():
         smoke.prepare()
     moved = smoke.attempt(recipe, name or recipe, *(overrides or []))
-    typer.echo(f"mean reward {moved.first:.3f} -> {moved.last:.3f}, {moved.z:.1f} standard errors")
+    typer.echo(f"mean reward {moved.first:.3f} -> {moved.last:.3f}, trend z = {moved.z:.1f}")
     if not moved.rose:
         raise typer.Exit(1)
 

@@ -35,6 +35,14 @@ def test_learning_is_told_from_noise() -> None:
     assert change(rising).first < change(rising).last
 
 
+def test_one_step_that_goes_wrong_hides_no_trend() -> None:
+    rising = [0.01 * step + 0.02 * (-1) ** step for step in range(40)]
+    level = [0.3 + 0.05 * (-1) ** step for step in range(40)]
+    for at in (2, 20, 38):
+        assert change([*rising[:at], -1.0, *rising[at + 1 :]]).rose
+        assert not change([*level[:at], -1.0, *level[at + 1 :]]).rose
+
+
 def test_the_run_is_killed_between_two_checkpoints() -> None:
     sizes = Sizes()
     assert sizes.save_every < sizes.killed_at < sizes.steps

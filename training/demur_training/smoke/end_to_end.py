@@ -12,8 +12,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
-from statistics import fmean, variance
+from statistics import fmean
 from typing import Any
 
 from demur_training import recipes
@@ -28,7 +29,7 @@ from demur_training.smoke.critic_position_study import CriticPositions, study
 KILLED = -signal.SIGKILL
 ADDRESS = re.compile(r"demur answers on (\S+)")
 CLEARLY = 3.0
-"""Standard errors."""
+"""Standard deviations of what chance does."""
 REWARD, CRITIC_LOSS = "critic/score/mean", "critic/vf_loss"
 
 
@@ -47,7 +48,7 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a figure did from the first to the last quarter of the steps; `z` is the difference in standard errors."""
+    """What a figure did from the first to the last quarter of the steps, and the `z` of its trend over all of them."""
 
     first: float
     last: float
@@ -165,11 +166,16 @@ class EndToEndSmoke:
 
 
 def change(values: Sequence[float]) -> Change:
-    """The first and the last quarter of a series; its variance from step to step within them is the error."""
-    quarter = len(values) // 4
-    first, last = values[:quarter], values[-quarter:]
-    error = ((variance(first) + variance(last)) / quarter) ** 0.5
-    return Change(fmean(first), fmean(last), (fmean(last) - fmean(first)) / error if error else 0.0)
+    """The means of the first and the last quarter of a series, and the z of the Mann-Kendall test for a trend.
+
+    That test counts pairs of steps of which the later is higher, less those of which it is lower. So a step in which a
+    policy loses the form of its answers, as happens to one, weighs as much as any other. Source: Mann (1945),
+    "Nonparametric tests against trend".
+    """
+    n, quarter = len(values), len(values) // 4
+    pairs = sum((later > earlier) - (later < earlier) for earlier, later in combinations(values, 2))
+    spread = (n * (n - 1) * (2 * n + 5) / 18) ** 0.5
+    return Change(fmean(values[:quarter]), fmean(values[-quarter:]), pairs / spread)
 
 
 def follow(arguments: Sequence[str], log: Path, *, kill_at: str | None = None) -> None:

@@ -83,7 +83,7 @@ def _serving(smoke: EndToEndSmoke) -> Iterator[Check]:
 
 
 def _moved(change: Change) -> str:
-    return f"{change.first:.3f} -> {change.last:.3f}, {change.z:+.1f} standard errors"
+    return f"{change.first:.3f} -> {change.last:.3f}, trend z = {change.z:+.1f}"
 
 
 def _compared(before: dict[str, Any], after: dict[str, Any]) -> str:
