@@ -28,7 +28,7 @@ from demur_training.smoke.critic_position_study import CriticPositions, study
 
 KILLED = -signal.SIGKILL
 ADDRESS = re.compile(r"demur answers on (\S+)")
-CLEARLY = 3.0
+CLEARLY = 2.5
 """Standard deviations of what chance does."""
 REWARD, CRITIC_LOSS = "critic/score/mean", "critic/vf_loss"
 
