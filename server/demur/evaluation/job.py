@@ -42,7 +42,8 @@ class Job:
                 config.aggregation or "min",
                 config.bare,
             )
-        return AnswersApi(request_of(config))
+        asserts = config.granularity == "claims" and config.max_error is not None
+        return AnswersApi(request_of(config), asserts=asserts)
 
     def asks(self) -> Iterator[EvaluationRequest]:
         """Every request of the run, the first sample of all questions before the second of any.

@@ -1,9 +1,12 @@
 """What came of a promised error rate: answered, wrong and their exact intervals, beside what was asked."""
 
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from demur.core.answers import Granularity
+from demur.core.threshold import decide_claim
 from demur.evaluation.grade import Graded
 
 CONFIDENCE = 0.95
@@ -47,6 +50,9 @@ class Promise:
 
     `questions` counts one answer each, `answered` those that were given, `wrong` the wrong ones of these; `ungraded`
     were given and nobody could grade them. `exact` is false where the server only approximates.
+
+    At level "claims" it is about asserted claims: `answered` are questions with one at least, of each of which one was
+    drawn at random to be right or wrong, as the promise is worded.
     """
 
     asked: float
@@ -60,6 +66,7 @@ class Promise:
     ungraded: int
     error: Share
     coverage: Share
+    level: Granularity = "response"
     mixed: tuple[str, ...] = ()
     """The calibrators with their thresholds, where answers came under several: one was replaced meanwhile."""
 
@@ -75,7 +82,7 @@ class Promise:
         return verdict(self.error, self.max_error)
 
 
-def promise_of(graded: Sequence[Graded], asked: float | None) -> Promise | None:
+def promise_of(graded: Sequence[Graded], asked: float | None, level: Granularity = "response") -> Promise | None:
     """What a run under a max_error came to; None for any other. Of several samples of a question the first counts,
     because intervals need independent answers.
     """
@@ -85,9 +92,10 @@ def promise_of(graded: Sequence[Graded], asked: float | None) -> Promise | None:
     held = told[0]
     served = dict.fromkeys(f"{_id(each)} at {each['threshold']:g}" for each in told)
     firsts = [one for one in graded if one.key.sample == 0]
-    given = [one for one in firsts if one.output.decision == "answer"]
-    judged = [one for one in given if one.verdict.correct is not None]
-    wrong = sum(one.verdict.correct is False for one in judged)
+    given = [one.verdict.correct for one in firsts if one.output.decision == "answer"]
+    if level == "claims":
+        given = _one_asserted_each(firsts)
+    wrong, judged = given.count(False), len(given) - given.count(None)
     return Promise(
         asked=asked,
         max_error=held["max_error"],
@@ -97,28 +105,50 @@ def promise_of(graded: Sequence[Graded], asked: float | None) -> Promise | None:
         questions=len(firsts),
         answered=len(given),
         wrong=wrong,
-        ungraded=len(given) - len(judged),
-        error=Share.of(wrong, len(judged)),
+        ungraded=len(given) - judged,
+        error=Share.of(wrong, judged),
         coverage=Share.of(len(given), len(firsts)),
+        level=level,
         mixed=tuple(served) if len(served) > 1 else (),
     )
+
+
+def _one_asserted_each(graded: Sequence[Graded]) -> list[bool | None]:
+    """Whether a claim is right, None where the judge gave no verdict: one drawn of those that each reply asserts."""
+    draw = random.Random(0)
+    asserted = (
+        [
+            correct
+            for claim, correct in zip(one.output.claims, one.claims or (None,) * len(one.output.claims), strict=True)
+            if decide_claim(claim.confidence, one.output.guarantee["threshold"]) == "assert"
+        ]
+        for one in graded
+        if one.output.guarantee is not None
+    )
+    return [draw.choice(some) for some in asserted if some]
 
 
 def _id(held: Mapping[str, Any]) -> str:
     return str(held["calibration"]["id"])
 
 
+_ANSWERS = ("Answered", "Wrong", "given answers")
+_CLAIMS = ("Asserted a claim for", "A claim drawn of each was wrong for", "of the drawn claims")
+
+
 def lines_of(promise: Promise) -> list[str]:
     """The same in sentences."""
     level = "" if promise.max_error == promise.asked else f", served by {promise.max_error:g}"
     kind = "" if promise.exact else " (approximate, no promise)"
+    claims = promise.level == "claims"
+    answered, wrong, given = _CLAIMS if claims else _ANSWERS
     lines = [
         f"Asked for max_error {promise.asked:g}{level}{kind}, by {promise.calibrator}.",
-        f"Answered {promise.answered:,} of {promise.questions:,} questions: {promise.coverage.text}.",
-        f"Wrong {promise.wrong:,} of them: {promise.error.text}; {promise.verdict}.",
+        f"{answered} {promise.answered:,} of {promise.questions:,} questions: {promise.coverage.text}.",
+        f"{wrong} {promise.wrong:,} of them: {promise.error.text}; {promise.verdict}.",
     ]
     if promise.ungraded:
-        lines.append(f"{promise.ungraded:,} given answers could not be graded.")
+        lines.append(f"{promise.ungraded:,} {given} could not be graded.")
     if promise.mixed:
         served = ", ".join(promise.mixed)
         lines.append(f"The server's calibrator changed meanwhile ({served}): ask again into another --out.")

@@ -68,7 +68,9 @@ class RunConfig:
     ] = None
     max_error: Annotated[
         float | None,
-        option(ASKING, "Let the server keep this error rate; what came of it is reported.", min=0, max=1),
+        option(
+            ASKING, "Let the server keep this error rate, of claims at that granularity; it is reported.", min=0, max=1
+        ),
         SENT_TO_DEMUR,
     ] = None
     include_signals: Annotated[

@@ -63,7 +63,9 @@ def view(
         graded=graded,
         claims=score(claims, missing=missing) if claims is not None else None,
         scaling=scale(graded),
-        promise=promise_of(graded, manifest["plan"].get("max_error")),
+        promise=promise_of(
+            graded, manifest["plan"].get("max_error"), manifest["plan"].get("granularity") or "response"
+        ),
         agreement=_agreement(rows, labels, "response"),
         claim_agreement=_agreement(claims, labels, "claims"),
     )

@@ -15,15 +15,20 @@ from demur.http_client import one_line
 
 @dataclass(frozen=True, slots=True)
 class AnswersApi:
-    """Asks a demur server, which may choose among samples itself: then `request` says among how many, and how."""
+    """Asks a demur server, which may choose among samples itself: then `request` says among how many, and how.
+
+    `asserts` is for the error rate of claims: the server decides on each of them.
+    """
 
     request: Request
     path: str = "/v1/answers"
     withheld: bool = True
     conditions: bool = True
+    asserts: bool = False
 
     def body(self, ask: EvaluationRequest) -> dict[str, Any]:
-        """The request. Claims are asked for at granularity "response", so that an answer comes whatever was claimed.
+        """The request. Claims are asked for at granularity "response", so that an answer comes whatever was claimed,
+        but for an error rate of claims.
 
         An output without a readable answer is an abstention at every threshold: its raw text is withheld text.
         """
@@ -36,7 +41,7 @@ class AnswersApi:
             body["include_conditions"] = True
         contract = CONTRACTS.get(self.request.fields.get("contract", ""))
         if contract is not None and contract.has_claims:
-            body["granularity"] = "response"
+            body["granularity"] = "claims" if self.asserts else "response"
         return body | self.request.of(ask)
 
     def output(self, body: Any) -> Output:
