@@ -49,6 +49,9 @@ CHECKED = "checked"
 DRAWS = "sampled", "fresh", "last", "newest"
 ROUNDS: tuple[Stage, ...] = "empirical", "brier", "outcome", FINAL
 """The stage that learns from each draw."""
+TABLED = 1.5
+"""Validation problems under each contract that the lookup table is made of, for each one measured: cells of a few
+answers would make a baseline that is easily beaten."""
 
 
 @dataclass(slots=True)
@@ -233,19 +236,18 @@ class Pipeline:
     def measure(self, vocabulary: Vocabulary, table: Measured) -> str:
         """The finished model (merged), lookup table and critic over one table's problems, as a table.
 
-        The lookup table knows the last draw and the critic's: how often the model was right as it is, or nearly so.
+        The lookup table knows how often this model was right on validation problems of a family and size, which it is
+        asked the first time; of the table "validation" itself it knows the last draw of training and the critic's.
 
         The figures go to `table-TABLE.json`.
         """
         found: dict[str, dict[str, object]] = {}
-        drawn = [sample for name in (DRAWS[-1], CHECKED) for sample in self.drawn(name)]
         model = self.finished()
         for contract in CONTRACTS:
             samples = self.answers(model, vocabulary, FINAL, contract, table)
             found[f"{FINAL}, {contract}"] = measuring.figures(samples)
-            training = [s for s in drawn if s.contract == contract]
-            if training:
-                by_cell = measuring.lookup(training, samples)
+            if known := self.tabled(model, vocabulary, contract, table):
+                by_cell = measuring.lookup(known, samples)
                 found[f"lookup table, {contract}"] = measuring.figures(samples, by_cell)
                 found[f"{FINAL}, {contract}"][measuring.LEAD] = measuring.lead(samples, by_cell)
             judged = self.judged(model, vocabulary, contract, table, samples)
@@ -255,6 +257,16 @@ class Pipeline:
                 found[f"{FINAL}, single claims"]["reasons"] = asdict(measuring.doubt(samples))
         (self.out / f"table-{table}.json").write_text(json.dumps(found, indent=2) + "\n")
         return measuring.markdown(found)
+
+    def tabled(self, model: Llama, vocabulary: Vocabulary, contract: ContractName, table: Measured) -> Sequence[Sample]:
+        """The answers that the lookup table is made of: to none of the problems of a table."""
+        if table == "validation":
+            drawn = (sample for name in (DRAWS[-1], CHECKED) for sample in self.drawn(name))
+            return [sample for sample in drawn if sample.contract == contract]
+        chosen = curriculum.measured("validation", contract, int(TABLED * self.plan.measured[0]), self.plan.seed)
+        limit = dict(zip(CONTRACTS, self.plan.limits, strict=True))[contract]
+        how = Sampling(contract, 1, self.plan.seed + 1, limit, batch=self._batch)
+        return draw(model, vocabulary, chosen, how, self.out / "measured" / f"lookup-{contract}.jsonl")
 
     def answers(
         self, model: Llama, vocabulary: Vocabulary, stage: str, contract: ContractName, table: Measured

@@ -229,6 +229,9 @@ def test_the_merged_model_answers_as_the_adapted_one_does(folder, tmp_path):
     assert Manifest.load(merged).calibrated is False
 
 
+TABLED_AND_ASKED = "lookup-response", "finish-response-test"
+
+
 def test_what_was_exported_can_be_adopted_and_measured_again(folder, tmp_path):
     model = Pipeline(folder, tmp_path / "made", SMALL).model()
     with torch.no_grad():
@@ -241,6 +244,11 @@ def test_what_was_exported_can_be_adopted_and_measured_again(folder, tmp_path):
     exported, adopted = artefact.peft_tensors(model), artefact.peft_tensors(pipeline.model("finish"))
     assert all(torch.equal(exported[name], adopted[name]) for name in exported)
     assert torch.equal(pipeline.critic(Vocabulary(folder))["score.weight"], HEAD["score.weight"])
+    pipeline.measure(Vocabulary(folder), "test")
+    assert "lookup table, claims" in json.loads((tmp_path / "run" / "table-test.json").read_text())
+    known, asked = (list(read_samples(tmp_path / "run" / "measured" / f"{name}.jsonl")) for name in TABLED_AND_ASKED)
+    assert len(known) == 6
+    assert not {one.problem.question for one in known} & {one.problem.question for one in asked}
     again = CliRunner().invoke(app, ["adopt", *options])
     assert "choose another folder" in str(again.exception)
 
