@@ -20,7 +20,7 @@ from typing import Any
 
 from bench._resumed import Steps, digest
 from bench.gateway import open_streams, ways
-from bench.gateway.host import PIECES
+from bench.gateway.host import OWNERS, PIECES
 from bench.gateway.open_loop import Round, offered
 from bench.gateway.ways import Way
 from bench.pairs import LEAST_PAIRS, RoundMean, mean_of
@@ -38,7 +38,7 @@ def main() -> None:
     asked = options()
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         work = Path(folder)
-        direct = stack.enter_context(ways.host(work))
+        direct = stack.enter_context(ways.host(work, asked.host))
         if asked.part in ("all", "loads"):
             loads(direct, work, asked)
         if asked.part in ("all", "lengths"):
@@ -57,6 +57,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--samples", type=int, nargs="+", default=[1, 8])
     parser.add_argument("--lengths", type=int, nargs="+", default=[PIECES, 300], help="pieces of an answer, at 20/s")
     parser.add_argument("--streams", type=int, nargs="+", default=[2000, 10_000], help="open at once")
+    parser.add_argument("--host", choices=OWNERS, default=OWNERS[0], help="what the host does for fewer events")
     parser.add_argument("--without-litellm", action="store_true", help="this server and the host alone")
     return parser.parse_args()
 

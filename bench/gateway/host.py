@@ -1,8 +1,10 @@
-"""A model's host that answers by script, in a process of its own: python -m bench.gateway.host PORT
+"""A model's host that answers by script, in a process of its own: python -m bench.gateway.host PORT OWNER
 
 A reply has 42 pieces over 100 ms, for each of `n` choices, or as many as `max_tokens` where that is more, at the same
-pace; one that is not streamed comes after that time. A question with `keep-it-open` in it gets its first piece and then
-nothing, until the caller goes away. Events are encoded once: what this program costs is not the gateway's.
+pace; one that is not streamed comes after that time. Owned by `vllm` it does what vLLM does for `stream_interval`: the
+first piece at once, then so many in one event, each with the count of tokens. A question with `keep-it-open` in it gets
+its first piece and then nothing, until the caller goes away. Events are encoded once: what this program costs is not
+the gateway's.
 """
 
 import asyncio
@@ -18,21 +20,27 @@ HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: %s\r\n"
 STREAM_HEAD = HEAD % b"text/event-stream" + b"transfer-encoding: chunked\r\n\r\n"
 
 
+OWNERS = ("vllm", "other")
+
+
 def main() -> None:
-    asyncio.run(_serve(int(sys.argv[1])))
+    asyncio.run(_serve(int(sys.argv[1]), sys.argv[2]))
 
 
-async def _serve(port: int) -> None:
-    server = await asyncio.start_server(_connection, "127.0.0.1", port, backlog=4096)
+async def _serve(port: int, owner: str) -> None:
+    async def connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await _connection(reader, writer, owner)
+
+    server = await asyncio.start_server(connection, "127.0.0.1", port, backlog=4096)
     await server.serve_forever()
 
 
-async def _connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, owner: str) -> None:
     try:
         while True:
             head = (await reader.readuntil(b"\r\n\r\n")).lower()
             size = next((int(line[15:]) for line in head.split(b"\r\n") if line.startswith(b"content-length:")), 0)
-            await _reply(head, await reader.readexactly(size), reader, writer)
+            await _reply(head, await reader.readexactly(size), reader, writer, owner)
             if b"connection: close" in head:
                 break
     except (ConnectionError, asyncio.IncompleteReadError):
@@ -41,9 +49,11 @@ async def _connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter
         writer.close()
 
 
-async def _reply(head: bytes, body: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _reply(
+    head: bytes, body: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, owner: str
+) -> None:
     if b"/chat/completions" not in head.split(b"\r\n", 1)[0]:
-        await _whole(writer, {"object": "list", "data": [{"id": "m", "object": "model"}]})
+        await _whole(writer, {"object": "list", "data": [{"id": "m", "object": "model", "owned_by": owner}]})
         return
     asked = json.loads(body)
     choices, pieces = asked.get("n") or 1, max(PIECES, asked.get("max_tokens") or 0)
@@ -53,7 +63,7 @@ async def _reply(head: bytes, body: bytes, reader: asyncio.StreamReader, writer:
     elif b"keep-it-open" in body:
         await _held(reader, writer)
     else:
-        await _streamed(writer, choices, pieces)
+        await _streamed(writer, choices, pieces, (owner == "vllm" and asked.get("stream_interval")) or 1)
 
 
 async def _whole(writer: asyncio.StreamWriter, value: dict[str, Any]) -> None:
@@ -64,29 +74,35 @@ async def _whole(writer: asyncio.StreamWriter, value: dict[str, Any]) -> None:
 
 async def _held(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """The first piece, until the caller goes away."""
-    writer.write(STREAM_HEAD + events_of(1, PIECES)[0])
+    writer.write(STREAM_HEAD + events_of(1, PIECES)[0][1])
     await reader.read()
 
 
-async def _streamed(writer: asyncio.StreamWriter, choices: int, pieces: int) -> None:
+async def _streamed(writer: asyncio.StreamWriter, choices: int, pieces: int, interval: int) -> None:
     writer.write(STREAM_HEAD)
     loop = asyncio.get_running_loop()
     began = loop.time()
-    for number, event in enumerate(events_of(choices, pieces)):
+    for done, event in events_of(choices, pieces, interval):
+        await asyncio.sleep(max(0.0, began + SECONDS * (done - 1) / PIECES - loop.time()))
         writer.write(event)
         await writer.drain()
-        await asyncio.sleep(max(0.0, began + SECONDS * (number + 1) / PIECES - loop.time()))
+    await asyncio.sleep(max(0.0, began + SECONDS * pieces / PIECES - loop.time()))
     writer.write(end_of(choices, pieces))
     await writer.drain()
 
 
 @lru_cache
-def events_of(choices: int, pieces: int) -> list[bytes]:
-    """Piece by piece, those of all choices together."""
-    return [
-        b"".join(_event({"choices": [_delta(index, {"content": text}, None)]}) for index in range(choices))
-        for text in texts(pieces)
-    ]
+def events_of(choices: int, pieces: int, interval: int = 1) -> list[tuple[int, bytes]]:
+    """Events with how many pieces are out by then, those of all choices together: the first piece, then `interval` at
+    a time."""
+    written, found = texts(pieces), list[tuple[int, bytes]]()
+    for start in (0, *range(1, pieces, interval)):
+        end = 1 if start == 0 else min(start + interval, pieces)
+        counted = {"usage": _usage(1, end)} if interval > 1 else {}
+        text = "".join(written[start:end])
+        deltas = (_event({"choices": [_delta(index, {"content": text}, None)], **counted}) for index in range(choices))
+        found.append((end, b"".join(deltas)))
+    return found
 
 
 @lru_cache

@@ -83,9 +83,9 @@ def running(command: Sequence[str], url: str, environment: Mapping[str, str], lo
 
 
 @contextmanager
-def host(work: Path) -> Iterator[Way]:
-    """The scripted host, asked directly."""
-    command = [sys.executable, "-m", "bench.gateway.host", str(HOST_PORT)]
+def host(work: Path, owner: str) -> Iterator[Way]:
+    """The scripted host, asked directly; `owner` is what it says it is."""
+    command = [sys.executable, "-m", "bench.gateway.host", str(HOST_PORT), owner]
     with running(command, f"http://127.0.0.1:{HOST_PORT}/v1/models", {}, work / "host.log") as process:
         yield Way("direct", HOST_PORT, process)
 

@@ -5,7 +5,7 @@ import json
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 from starlette.applications import Starlette
@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from demur.engine.base import EngineError, EngineOverloaded, RequestRefused, Sampling
+from demur.engine.base import EngineError, EngineOverloaded, RequestRefused, Sampling, Untold
 from demur.engine.openai import OpenAIEngine
 from demur.engine.upstreams import Served, Upstream, find_served
 from live import serving
@@ -167,6 +167,19 @@ def test_a_constraint_goes_only_to_hosts_that_take_it(address, host):
     asyncio.run(sample(engine(address, "good", structured_outputs=True), forced))
     assert "structured_outputs" not in host.bodies[0]
     assert host.bodies[1]["structured_outputs"] == {"regex": "Answer: [0-9]+"}
+
+
+@pytest.mark.parametrize(("step", "interval"), [(1, None), (8, 8), (100, 32), (None, 32)])
+def test_vllm_is_asked_for_as_few_events_as_are_read(address, host, step, interval):
+    """Each then says how many tokens there are, so that a sample that is stopped is counted."""
+    asked = replace(SAMPLING, step=step, untold=Untold())
+    asyncio.run(sample(engine(address, "good", stream_interval=True), asked))
+    asyncio.run(sample(engine(address, "good"), asked))
+    paced, hosted = host.bodies
+    assert paced.get("stream_interval") == interval
+    assert paced["stream_options"] == {"include_usage": True} | ({"continuous_usage_stats": True} if interval else {})
+    assert "stream_interval" not in hosted
+    assert hosted["stream_options"] == {"include_usage": True}
 
 
 @pytest.mark.parametrize("bad", ["500", "429", "early", "garbage"])

@@ -118,6 +118,24 @@ def test_a_sample_arrives_with_its_ending_and_its_usage(engine, run):
     assert text_of(chunks) == text_of(run(sample(engine, Sampling(max_tokens=12, temperature=0.0))))
 
 
+@pytest.mark.parametrize(("step", "counts"), [(8, [1, 9, 17, 20, 20]), (16, [1, 17, 20, 20])])
+def test_a_reply_that_is_read_in_steps_comes_in_as_few_events(address, engine, run, step, counts):
+    """vLLM itself holds tokens back, and says with each event how many there are."""
+
+    async def events() -> list[Chunk]:
+        the_engine = OpenAIEngine([Upstream(f"{address}/v1")], "tiny", stream_interval=True)
+        asked = Sampling(max_tokens=20, temperature=0.0, step=step)
+        prompt = await the_engine.prepare([Message(role="user", content="What is 2 + 2?")])
+        async with aclosing(the_engine._pieces(prompt, asked, "paced-0", None)) as chunks:
+            found = [chunk async for chunk in chunks]
+        await the_engine.close()
+        return found
+
+    chunks = run(events())
+    assert [chunk.completion_tokens for chunk in chunks] == counts
+    assert text_of(chunks) == text_of(run(sample(engine, Sampling(max_tokens=20, temperature=0.0))))
+
+
 def test_seeds_reach_vllm(engine, run):
     first, again, other = (text_of(run(sample(engine, Sampling(max_tokens=16, seed=seed)))) for seed in (1, 1, 2))
     assert first == again != other

@@ -34,6 +34,8 @@ from demur.engine.upstreams import Upstream, client_of, model_cards
 
 MOST_ALTERNATIVES, FEW_ALTERNATIVES = 20, 5
 """Likeliest tokens beside each that is drawn: what OpenAI allows, and what several hosts do."""
+LONGEST_STEP = 32
+"""Tokens in one event of a reply that nobody watches: slow hosts make so many within the silence they are allowed."""
 _WORST = (RequestRefused, EngineOverloaded, EngineError)
 """Of several failures, which one the caller is told: what it can mend, then what waiting mends."""
 
@@ -52,7 +54,8 @@ class OpenAIEngine:
 
     `structured_outputs` says that they take vLLM's field of that name, which `Sampling.constraint` needs. `continues`
     says that they can go on with a reply so far (`continue_final_message`); a host that refuses, and every other, is
-    asked for the rest in a further turn.
+    asked for the rest in a further turn. `stream_interval` says that they take vLLM's field of that name: samples that
+    are read in steps, or only at their end, then come in fewer events.
     `connect_timeout` and `read_timeout` are seconds; the second one is the longest silence within a sample. Where
     another host is well, one that says nothing to anybody is waited for `first_text_timeout` seconds only, and a third
     of that while it has yet to prove itself.
@@ -65,6 +68,7 @@ class OpenAIEngine:
         *,
         structured_outputs: bool = False,
         continues: bool = False,
+        stream_interval: bool = False,
         attempts: int = 3,
         connect_timeout: float = 5.0,
         read_timeout: float = 120.0,
@@ -77,6 +81,7 @@ class OpenAIEngine:
         self._model = model
         self._structured_outputs = structured_outputs
         self._continues = continues
+        self._stream_interval = stream_interval
         self._attempts = max(attempts, len(upstreams))
         self._read_timeout = read_timeout
         self._first_text_timeout = first_text_timeout
@@ -184,6 +189,7 @@ class OpenAIEngine:
             "top_p": sampling.top_p,
             "stream": True,
             "stream_options": {"include_usage": True},
+            **self._paced(sampling.step),
             **sampling.shaping.changed(),
         }
         if prompt.template:
@@ -207,6 +213,13 @@ class OpenAIEngine:
         sendable = {name: value for name, value in headers.items() if value.isascii() and value.isprintable()}
         content = json.dumps(body).encode()
         return Ask(content, sendable, sampling.max_tokens, len(content), sampling.logprobs is not None)
+
+    def _paced(self, step: int | None) -> dict[str, Any]:
+        """For fewer events, each of which says how many tokens there are by then: the first one comes at once."""
+        if not self._stream_interval or step == 1:
+            return {}
+        counted = {"include_usage": True, "continuous_usage_stats": True}
+        return {"stream_interval": min(step or LONGEST_STEP, LONGEST_STEP), "stream_options": counted}
 
     async def _open(self, ask: Ask, stack: AsyncExitStack) -> tuple[Host, Chunk, AsyncGenerator[Chunk, None]]:
         """A host, its first chunk that says something, and those after it; failures up to there are tried elsewhere."""

@@ -72,9 +72,14 @@ class Served:
     """Whether all of them are vLLM, which can force an output form."""
 
     @property
+    def is_vllm(self) -> bool:
+        """Whether all of them are."""
+        return self.structured_outputs
+
+    @property
     def continues(self) -> bool:
         """Whether all of them can go on with a reply so far: vLLM can."""
-        return self.structured_outputs
+        return self.is_vllm
 
 
 def client_of(upstream: Upstream, *, connect: float = ANSWER_WITHIN, read: float = ANSWER_WITHIN) -> httpx.AsyncClient:

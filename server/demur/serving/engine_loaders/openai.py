@@ -45,6 +45,7 @@ class OpenAILoader:
             served.model,
             structured_outputs=forces if forced is None else forced,
             continues=goes_on if told is None else told,
+            stream_interval=served.is_vllm,
             max_model_len=served.max_model_len,
         )
         return Loaded(engine, manifest, fingerprint=of_name(served.model, manifest))
