@@ -20,6 +20,7 @@ from demur.core.contracts import CONTRACTS
 from demur.core.contracts.patterns import WIDE
 from demur.core.reader import read
 from demur.engine.base import Chunk, EngineOverloaded, Message, RequestRefused, Sampling
+from demur.engine.resuming import put_behind
 from demur.engine.scripted import END, Gate, Script, ScriptedEngine, piece_of, token_of, words
 from demur.manifest import Manifest
 from demur.settings import Settings
@@ -174,7 +175,7 @@ def test_tokens_are_kept_for_the_tail_within_the_callers_limit() -> None:
         tail = Script(["more " * 2000], tail=Script(["last " * 2000]))
         last, engine = ask(Script(["word " * 2000], tail=tail), contract=contract, max_tokens=limit)
         kept = min(CONTRACTS[contract].tail_tokens, limit // 2)
-        for_last = {320: 40, 50: 25}.get(kept, 0) if contract == "claims" else 0
+        for_last = {320: 48, 50: 25}.get(kept, 0) if contract == "claims" else 0
         assert engine.drawn[0].sampling.max_tokens == limit - kept
         assert engine.drawn[1].sampling.max_tokens == kept - for_last
         assert [drawn.sampling.max_tokens for drawn in list(engine.drawn)[2:]] == ([for_last] if for_last else [])
@@ -183,30 +184,34 @@ def test_tokens_are_kept_for_the_tail_within_the_callers_limit() -> None:
 
 
 def test_a_tail_may_take_what_the_reply_has_left_but_no_more_than_it_can_need() -> None:
-    for contract, most in (("response", 160), ("explicit_risk", 160), ("claims", 1000 - 2 - 40)):
+    for contract, most in (("response", 160), ("explicit_risk", 160), ("claims", 1000 - 2 - 48)):
         _, engine = ask(script("two words", TAILS[contract]), contract=contract, max_tokens=1000)
         assert engine.drawn[1].sampling.max_tokens == most
 
 
 BEGUN = 'Solution:\n<Confidence value=0.8 text="sum">40 + 2 = 42</Confidence>\n'
-CUT = [  # how the steps of a tail end, what is put behind them, and what is written then
-    ('<Confidence value=0.6 text="so">The sum of the', "</Confidence>\nAnswer:", " 42", ["The sum of the"]),
-    ('<Confidence value=0.6 text="so">The sum</Confi', "dence>\nAnswer:", " 42", ["The sum"]),
-    ('<Confidence value=0.6 text="so">', "", "42</Confidence>\nAnswer: 42", ["42"]),
-    ('<Confidence value=0.6 text="s', '">', "42</Confidence>\nAnswer: 42", ["42"]),
-    ("<Confidence value=0.", "\nAnswer:", " 42", []),
-    ("<Conf", "\nAnswer:", " 42", []),
-    ("", "Answer:", " 42", []),
-    ("Ans", "\nAnswer:", " 42", []),
-    ("Answer:", "", " 42", []),
-    ("Answer: 4", "", "2", []),
+CUT = [  # how the steps of a tail end, what is put behind them, what is written then, and what the last step is
+    ('<Confidence value=0.6 text="so">The sum of the', "</Confidence>\nAnswer:", " 42", "The sum of the"),
+    ('<Confidence value=0.6 text="so">The sum</Confi', "dence>\nAnswer:", " 42", "The sum"),
+    ('<Confidence value=0.6 text="so">The sum</Confidence', ">\nAnswer:", " 42", "The sum"),
+    ('<Confidence value=0.6 text="so">3 <', "</Confidence>\nAnswer:", " 42", "3 <"),
+    ('<Confidence value=0.6 text="so">', "", "42</Confidence>\nAnswer: 42", "42"),
+    ('<Confidence value=0.6 text="so"', ">", "42</Confidence>\nAnswer: 42", "42"),
+    ('<Confidence value=0.6 text="s', '">', "42</Confidence>\nAnswer: 42", "42"),
+    ("<Confidence value=0.6 te", 'xt="', 'so">42</Confidence>\nAnswer: 42', "42"),
+    ("<Confidence value=0.6", ' text="', 'so">42</Confidence>\nAnswer: 42', "42"),
+    ("<Confidence value=0.", "", '6 text="so">42</Confidence>\nAnswer: 42', "42"),
+    ("<Confidence value=", "", '0.6 text="so">42</Confidence>\nAnswer: 42', "42"),
+    ("<Conf", "idence value=", '0.6 text="so">42</Confidence>\nAnswer: 42', "42"),
+    ("", "Answer:", " 42", None),
+    ("Ans", "wer:", " 42", None),
+    ("Answer:", "", " 42", None),
+    ("Answer: 4", "", "2", None),
 ]
 
 
-@pytest.mark.parametrize(("cut", "opening", "rest", "steps"), CUT)
-def test_steps_that_use_up_their_tokens_are_followed_by_an_answer(
-    cut: str, opening: str, rest: str, steps: Any
-) -> None:
+@pytest.mark.parametrize(("cut", "opening", "rest", "step"), CUT)
+def test_steps_that_use_up_their_tokens_are_followed_by_an_answer(cut: str, opening: str, rest: str, step: Any) -> None:
     steps_tail = Script([BEGUN.removeprefix("Solution:\n<Confidence value=") + cut], finish_reason="length")
     played = Script(["I add."], tail=replace(steps_tail, tail=Script([rest])))
     last, engine = ask(played, contract="claims", include_raw=True, risk_threshold=0.0)
@@ -217,12 +222,61 @@ def test_steps_that_use_up_their_tokens_are_followed_by_an_answer(
     assert re.fullmatch(drawn.constraint or "", rest)
     assert last.answer.raw == written.text + opening + rest
     assert (last.answer.answer, last.finish_reason) == ("42", "stop")
-    assert [claim.text for claim in last.answer.claims or ()] == ["40 + 2 = 42", *steps]
+    told = [(claim.text, claim.confidence) for claim in last.answer.claims or ()]
+    assert told == [("40 + 2 = 42", 0.8), *([] if step is None else [(step, 0.6)])]
+    assert last.answer.text == "\n".join(text for text, _ in told)
     assert last.answer.settled is not None
     assert (last.answer.settled.by, last.answer.settled.after) == ("continued", "stop")
     tokens = "".join(map(piece_of, written.token_ids))
     assert tokens == written.text.rstrip()
     assert last.answer.usage.completion_tokens == len(written.token_ids) + len(words(opening)) + len(words(rest))
+
+
+@pytest.mark.parametrize("cut", [case[0] for case in CUT])
+def test_a_host_that_was_asked_for_steps_is_asked_for_the_answer_too(cut: str) -> None:
+    steps = Script([f"{BEGUN}{cut}"], finish_reason="length", resumed="asked")
+    played = Script(["I add."], tail=replace(steps, tail=Script(["Answer: 42"], resumed="asked")))
+    last, engine = ask(played, contract="claims", risk_threshold=0.0)
+    written = engine.drawn[2].written
+    assert written is not None
+    assert '"Answer:"' in written.request
+    assert re.fullmatch(written.request_form or "", "Answer: 42")
+    told = [(claim.text, claim.confidence) for claim in last.answer.claims or ()]
+    assert last.answer.answer == "42"
+    assert told[0] == ("40 + 2 = 42", 0.8)
+    assert all(text in ("…", "The sum of the", "The sum", "3 <") and p == 0.6 for text, p in told[1:])
+
+
+def test_a_solution_that_is_asked_for_anew_states_its_confidence() -> None:
+    steps = Script(["I will now think"], finish_reason="length", resumed="asked")
+    whole = Script([WHOLE["claims"]], resumed="asked")
+    last, engine = ask(Script(["I add."], tail=replace(steps, tail=whole)), contract="claims")
+    written = engine.drawn[2].written
+    assert written is not None
+    assert "Solution:" in written.request
+    assert re.fullmatch(written.request_form or "", WHOLE["claims"].replace("40 + 2 < 43", "40 + 2"))
+    assert (last.answer.answer, last.answer.confidence) == ("42", 0.8)
+
+
+def test_a_last_tail_of_an_engine_that_does_not_count_has_the_tokens_that_were_kept() -> None:
+    free = FreeReply()
+    free.take(Chunk("some words", finish_reason="length"))
+    free.begin_tail()
+    free.take(Chunk(f"\n\n{BEGUN}", finish_reason="length"))
+    tail = TailForcer(OutputForm(CONTRACTS["claims"])).plan(free, Sampling(max_tokens=1000))
+    assert tail is not None
+    assert tail.sampling.max_tokens == CONTRACTS["claims"].last_tail_tokens
+
+
+def test_tokens_are_counted_on_where_a_part_was_not_counted() -> None:
+    reply = FreeReply()
+    reply.take(Chunk("some words", finish_reason="length", completion_tokens=7))
+    for counted in (None, 5):
+        reply.begin_tail()
+        assert reply.take(Chunk("x", completion_tokens=counted)) is not None
+        reply.take(Chunk("", finish_reason="length"))
+    (ended,) = reply.last(goes_on=False)
+    assert ended.completion_tokens == 7 + 2 + 5
 
 
 def test_steps_of_which_none_can_be_read_are_followed_by_a_short_one() -> None:
@@ -231,17 +285,6 @@ def test_steps_of_which_none_can_be_read_are_followed_by_a_short_one() -> None:
     assert engine.drawn[2].written is not None
     assert engine.drawn[2].written.opening == "\n\nSolution:\n<Confidence value="
     assert (last.answer.answer, last.answer.confidence) == ("42", 0.8)
-
-
-def test_a_host_that_is_asked_for_steps_is_asked_for_the_answer_too() -> None:
-    steps = Script([f'{BEGUN}<Confidence value=0.6 text="so">The'], finish_reason="length", resumed="asked")
-    played = Script(["I add."], tail=replace(steps, tail=Script(["Answer: 42"], resumed="asked")))
-    last, engine = ask(played, contract="claims", risk_threshold=0.0)
-    written = engine.drawn[2].written
-    assert written is not None
-    assert '"Answer:"' in written.request
-    assert re.fullmatch(written.request_form or "", "Answer: 42")
-    assert (last.answer.answer, [claim.confidence for claim in last.answer.claims or ()]) == ("42", [0.8, 0.6])
 
 
 def test_a_last_tail_that_is_refused_leaves_the_sample_as_it_was() -> None:
@@ -375,6 +418,22 @@ def test_whatever_was_written_a_tail_makes_it_readable(data, case, text, finish)
     assert described.is_complete(completion), (text, opening, rest, completion)
 
 
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data(), st.sampled_from([case[0] for case in CUT]), OUTPUTS)
+def test_whatever_steps_were_cut_off_an_answer_that_is_asked_for_is_read(data, cut, before) -> None:
+    free = FreeReply()
+    free.begin_tail()
+    free.take(Chunk(f"{before}\n\n{BEGUN}{cut}", finish_reason="length"))
+    tail = TailForcer(OutputForm(CONTRACTS["claims"])).plan(free, Sampling(max_tokens=100))
+    if tail is None:
+        return
+    form = re.compile((tail.written.request_form or "").replace(WIDE, "é"))
+    asked = data.draw(st.from_regex(form, fullmatch=True, alphabet=st.characters(max_codepoint=255)))
+    assume(any(c.isalnum() for c in asked.rpartition("Answer:")[2]))
+    completion = read(free.text + put_behind(tail.written, "asked") + asked, "claims")
+    assert CONTRACTS["claims"].is_complete(completion), (free.text, asked, completion)
+
+
 @pytest.mark.parametrize("before", ["Answer: 4\nUser: and now?", "</Confidence>User: hm", "It is 4.\n\nUser: next\nA"])
 @pytest.mark.parametrize("finish", ["stop", "length"])
 def test_a_thought_begun_in_another_speakers_turn_ends_with_a_tail_that_is_read(before: str, finish: str) -> None:
@@ -412,7 +471,8 @@ def test_every_way_of_cutting_text_and_tail_gives_the_same(fields, resumed, text
 @given(cut=st.sampled_from([case[0] for case in CUT]), text=OUTPUTS, sizes=st.lists(st.integers(0, 9), max_size=60))
 def test_every_way_of_cutting_a_reply_with_a_last_tail_gives_the_same(threshold, resumed, cut, text, sizes) -> None:
     begun = BEGUN.removeprefix("Solution:\n<Confidence value=") if resumed == "continued" else BEGUN
-    end = Script(["</Confidence>\nAnswer: 42" if cut.endswith(">") else "Answer: 42"], resumed=resumed)
+    rest = next(case[2] for case in CUT if case[0] == cut)
+    end = Script([rest if resumed == "continued" else "Answer: 42"], resumed=resumed)
     played = Script([text], tail=Script([begun + cut], finish_reason="length", resumed=resumed, tail=end))
     told_alike_however_it_is_cut(played, sizes, {"contract": "claims", "risk_threshold": threshold})
 

@@ -15,7 +15,7 @@ Forced = Literal["tail", "always", "never"]
 """What of an output is forced into the form of its contract."""
 LEAST_TAIL = 8
 """Tokens; no tail comes to its end in less."""
-LEAST_LAST_TAIL = 16
+LEAST_LAST_TAIL = 24
 """Tokens; one that ends an open step first needs that much."""
 CLOSES_ANYTHING = "</think>"
 """Behind it final text begins, whatever stood before: the last resort where a model wrote on for somebody else."""
@@ -77,7 +77,9 @@ class FreeReply:
 
     def begin_tail(self) -> None:
         """What is taken from now on continues what there is."""
-        self._before, self._counts = self.tokens, self._counts and self._counted is not None
+        if not self.tails:
+            self._counts = self._counted is not None
+        self._before = self.tokens
         self.tails += 1
         self.finish, self._counted, self._chunks = None, None, 0
         self.ending.clear()
@@ -151,9 +153,10 @@ class TailForcer:
             return None
         tail, closing = self._fitting(tails, free.text, closing)
         thinks_first = bool(free.thought)  # and a host that is asked in a further turn may let it
+        limit = contract.last_tail_tokens if free.tails else contract.most_tail_tokens
         most = left if free.tails else left - self._kept_for_last(left)
-        if contract.most_tail_tokens is not None and not thinks_first:
-            most = min(most, contract.most_tail_tokens)
+        if limit is not None and not thinks_first:
+            most = min(most, limit)
         drawn = replace(sampling, max_tokens=most, temperature=0.0, top_p=1.0, seed=None, constraint=tail.pattern)
         return PlannedTail(_written(free, tail, closing), drawn)
 
@@ -176,7 +179,10 @@ class TailForcer:
         """The first tail that will be read behind `text`; the last one, with all before it closed, if none would be.
         A thought that is ended closes nothing of what stood before it, such as the turn of another speaker."""
         for tail in tails:
-            if self.form.contract.is_complete(self.form.read(text + closing + tail.opening + tail.example)):
+            ways = [text + closing + tail.opening + tail.example]
+            if tail.asked_example is not None:
+                ways.append(f"{text}{closing}{tail.asked_closing}\n{tail.asked_example}")
+            if all(self.form.contract.is_complete(self.form.read(way)) for way in ways):
                 return tail, closing
         return tails[-1], f"{closing.rstrip()}\n{CLOSES_ANYTHING}\n\n"
 
@@ -196,6 +202,7 @@ def _written(free: FreeReply, tail: Tail, closing: str) -> Written:
         opening=tail.opening,
         request=tail.request,
         request_form=tail.request_pattern,
+        asked_closing=tail.asked_closing,
     )
 
 

@@ -83,7 +83,7 @@ class Written:
     `text` and `token_ids` are the generator's own, the ids without an end token and empty where the engine tells none;
     `thought` is what the engine kept apart. The model goes on behind `closing`, which ends a private thought that is
     still open, and `opening`. An engine that cannot do that asks for `request` in a further turn, and forces the reply
-    to match `request_form` where it can.
+    to match `request_form` where it can, behind `asked_closing`, which ends what is open in the reply.
     """
 
     text: str
@@ -93,6 +93,7 @@ class Written:
     opening: str = ""
     request: str = ""
     request_form: str | None = None
+    asked_closing: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,12 +15,18 @@ def further(prompt: Prompt, written: Written, resumed: Resumption) -> dict[str, 
             "add_generation_prompt": False,
         }
     asking = {"role": "user", "content": written.request}
-    return {"messages": [*prompt.messages, _assistant(Written(written.text), written.closing), asking]}
+    return {
+        "messages": [
+            *prompt.messages,
+            _assistant(Written(written.text), written.closing + written.asked_closing),
+            asking,
+        ]
+    }
 
 
 def put_behind(written: Written, resumed: Resumption) -> str:
     """What stands in the text between the reply so far and what the host adds to it."""
-    return written.closing + (written.opening if resumed == "continued" else "\n")
+    return written.closing + (written.opening if resumed == "continued" else f"{written.asked_closing}\n")
 
 
 def _assistant(written: Written, behind: str) -> dict[str, str]:

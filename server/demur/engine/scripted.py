@@ -29,6 +29,7 @@ from demur.engine.base import (
 from demur.engine.demo import demo_answer
 from demur.engine.demo_json import demo_document
 from demur.engine.holding import held_back
+from demur.engine.resuming import put_behind
 from demur.prompts import asks_if_right
 
 _WORD = re.compile(r"\s*\S+")
@@ -264,7 +265,7 @@ class ScriptedEngine:
         tail, written = script.tail or _NO_TAIL, prompt.written or Written("")
         if "-last-tail-" in request_id:
             tail = tail.tail or _NO_TAIL
-        opening = written.closing + (written.opening if tail.resumed == "continued" else "\n")
+        opening = put_behind(written, tail.resumed)
         ids = [token_of(word) for word in _WORD.findall(opening)]
         first = Chunk(opening, tuple(ids), None, len(prompt.token_ids or ()), len(ids), resumed=tail.resumed)
         room = replace(sampling, max_tokens=max(sampling.max_tokens - len(ids), 1))

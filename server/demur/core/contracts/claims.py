@@ -3,7 +3,8 @@
 import re
 
 from demur.core.contracts.base import Contract, Solution, Step
-from demur.core.contracts.claims_tails import last_tails, tails
+from demur.core.contracts.claims_last_tail import last_tails
+from demur.core.contracts.claims_tails import tails
 from demur.core.contracts.patterns import CONTROL, LINE, PROBABILITY, UNTAGGED, WIDE, WORRY
 from demur.core.parsing.claims import ClaimsReader
 
@@ -58,7 +59,7 @@ CLAIMS = Contract(
     tail_tokens=320,
     most_tail_tokens=None,
     last_tails=last_tails,
-    last_tail_tokens=40,
+    last_tail_tokens=48,
     # At most 2 lines, then 1 to 6 claims and the answer.
     pattern=rf"({LINE}){{0,2}}Solution:\n({_CLAIM}){{1,6}}Answer: {UNTAGGED}",
     parser=ClaimsReader,

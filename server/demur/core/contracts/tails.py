@@ -55,7 +55,8 @@ class Tail:
     """What completes a draft: `opening` is put behind it, and the model goes on in the form of `pattern`.
 
     `example` is one such rest. A host that cannot continue a reply is asked for `request`, in the form of
-    `request_pattern`. Both patterns are regular expressions.
+    `request_pattern`, behind the draft and `asked_closing`; `asked_example` is one such reply, where it has to be known
+    that it can be read. Both patterns are regular expressions.
     """
 
     opening: str
@@ -63,6 +64,8 @@ class Tail:
     example: str
     request: str
     request_pattern: str
+    asked_closing: str = ""
+    asked_example: str | None = None
 
 
 def is_complete(completion: Completion, *, states_confidence: bool = True) -> bool:
