@@ -2,6 +2,7 @@
 
 import json
 import random
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -17,8 +18,9 @@ from demur.settings import Settings
 from live import serving
 
 DRAW = random.Random(5)
-STATED = {k: [round(DRAW.betavariate(6, 1), 2) for _ in range(3)] for k in range(400)}
-RIGHT = {k: [DRAW.random() < p for p in stated] for k, stated in STATED.items()}
+STATED = {k: [round(DRAW.betavariate(6, 1), 2) for _ in range(3)] if k % 5 else [0.1, 0.2, 0.3] for k in range(400)}
+RIGHT = {k: [p > 0.6 and DRAW.random() < p + 0.05 for p in stated] for k, stated in STATED.items()}
+"""A claim below 0.6 is wrong, and one question in five has no other."""
 
 
 def reply(messages: Any) -> str:
@@ -58,13 +60,19 @@ def test_the_error_of_asserted_claims_is_reported_beside_the_promise(demur, host
     assert level.max_error <= promise["max_error"] <= 0.2
     rows = [json.loads(line) for line in (again / "claims.jsonl").read_text().splitlines()]
     threshold = next(g.threshold for g in read(out).guarantees if g.max_error == promise["max_error"])
-    asserting = {row["problem"] for row in rows if row["confidence"] >= threshold}
-    assert promise["answered"] == len(asserting)
-    assert 0 < promise["answered"] <= 400
+    asserted = defaultdict[str, list[bool]](list)
+    for row in rows:
+        if row["confidence"] >= threshold:
+            asserted[row["problem"]].append(row["correct"])
+    assert promise["answered"] == len(asserted)
+    assert 200 < promise["answered"] <= 320
+    all_wrong, one_wrong = (sum(not test(some) for some in asserted.values()) for test in (any, all))
+    assert all_wrong <= promise["wrong"] <= one_wrong
+    assert one_wrong < sum(not all(RIGHT[k]) for k in RIGHT)  # of all claims, whatever is asserted
     assert promise["error"]["value"] == pytest.approx(promise["wrong"] / promise["answered"])
     assert 0 < promise["error"]["value"] < 0.2
     assert f"Asserted a claim for {promise['answered']} of 400 questions" in asked.output
-    assert f"A claim drawn of each was wrong for {promise['wrong']}" in asked.output
+    assert f"A claim drawn from each was wrong for {promise['wrong']}" in asked.output
 
 
 def test_drawn_claims_without_a_verdict_are_counted_apart(demur, host, sums, tmp_path) -> None:

@@ -130,7 +130,7 @@ asked comes from families of problems that it was never shown an answer to. One 
 
 {sections}
 Intervals are 95 % bootstrap intervals over problems, sampled once at temperature 1. The lookup table knows only how
-often validation problems of the same family and size were solved by this model.
+often this model solved other problems of the same family and size.
 
 ## How hard the training problems were before calibration
 

@@ -75,6 +75,13 @@ def measured(table: Measured, contract: ContractName, count: int, seed: int) -> 
     return distinct(split, count, seed, chosen, side="train" if table == "familiar" else None)
 
 
+def tabled(table: Measured, contract: ContractName, count: int, seed: int) -> list[Problem]:
+    """Validation problems of a table's kinds, for a baseline that knows how hard each kind is; of families that nothing
+    was taught of there are none, and such a table gets those of training's."""
+    mix = TAUGHT if MEASURED[table][1] is TAUGHT else MIX
+    return distinct("validation", count, seed, with_steps(mix) if contract == "claims" and mix is MIX else mix)
+
+
 def with_steps(mix: Mapping[str, float]) -> dict[str, float]:
     """The mix without the families of knowledge, but for what nobody knows."""
     stepless = knowledge.FAMILIES.keys() - {"unknowable"}

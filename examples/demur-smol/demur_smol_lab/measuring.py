@@ -85,10 +85,10 @@ def claim_figures(samples: Sequence[Sample]) -> dict[str, Any]:
     return {**summary, "thresholds": thresholds(confidences, verdicts)}
 
 
-def lookup(training: Sequence[Sample], samples: Sequence[Sample]) -> list[float]:
-    """The baseline that only knows how often training problems of that family and size came out right."""
-    table = chance_by((s.problem.cell, s.graded.valid) for s in training)
-    mean = sum(s.graded.valid for s in training) / len(training)
+def lookup(known: Sequence[Sample], samples: Sequence[Sample]) -> list[float]:
+    """The baseline that only knows how often `known` answers to problems of that family and size came out right."""
+    table = chance_by((s.problem.cell, s.graded.valid) for s in known)
+    mean = sum(s.graded.valid for s in known) / len(known)
     return [table.get(s.problem.cell, mean) for s in samples]
 
 

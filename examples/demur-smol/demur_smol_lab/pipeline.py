@@ -50,8 +50,8 @@ DRAWS = "sampled", "fresh", "last", "newest"
 ROUNDS: tuple[Stage, ...] = "empirical", "brier", "outcome", FINAL
 """The stage that learns from each draw."""
 TABLED = 1.5
-"""Validation problems under each contract that the lookup table is made of, for each one measured: cells of a few
-answers would make a baseline that is easily beaten."""
+"""Validation problems under each contract that the lookup table is made of, for each that is measured under `response`:
+cells of a few answers would make a baseline that is easily beaten."""
 
 
 @dataclass(slots=True)
@@ -237,7 +237,8 @@ class Pipeline:
         """The finished model (merged), lookup table and critic over one table's problems, as a table.
 
         The lookup table knows how often this model was right on validation problems of a family and size, which it is
-        asked the first time; of the table "validation" itself it knows the last draw of training and the critic's.
+        asked the first time. For the tables that are no test, `validation` and `choosing`, it knows the last draw of
+        training and the critic's.
 
         The figures go to `table-TABLE.json`.
         """
@@ -259,14 +260,15 @@ class Pipeline:
         return measuring.markdown(found)
 
     def tabled(self, model: Llama, vocabulary: Vocabulary, contract: ContractName, table: Measured) -> Sequence[Sample]:
-        """The answers that the lookup table is made of: to none of the problems of a table."""
-        if table == "validation":
+        """The answers that the lookup table is made of; none of them is to a problem of `table`."""
+        if table in ("validation", "choosing"):
             drawn = (sample for name in (DRAWS[-1], CHECKED) for sample in self.drawn(name))
             return [sample for sample in drawn if sample.contract == contract]
-        chosen = curriculum.measured("validation", contract, int(TABLED * self.plan.measured[0]), self.plan.seed)
+        chosen = curriculum.tabled(table, contract, int(TABLED * self.plan.measured[0]), self.plan.seed)
         limit = dict(zip(CONTRACTS, self.plan.limits, strict=True))[contract]
         how = Sampling(contract, 1, self.plan.seed + 1, limit, batch=self._batch)
-        return draw(model, vocabulary, chosen, how, self.out / "measured" / f"lookup-{contract}.jsonl")
+        kind = "adjacent" if table == "adjacent" else "own"
+        return draw(model, vocabulary, chosen, how, self.out / "measured" / f"lookup-{contract}-{kind}.jsonl")
 
     def answers(
         self, model: Llama, vocabulary: Vocabulary, stage: str, contract: ContractName, table: Measured

@@ -7,6 +7,7 @@ from typing import Any
 
 from demur.core.answers import Granularity
 from demur.core.threshold import decide_claim
+from demur.evaluation.asking.base import Output
 from demur.evaluation.grade import Graded
 
 CONFIDENCE = 0.95
@@ -51,8 +52,8 @@ class Promise:
     `questions` counts one answer each, `answered` those that were given, `wrong` the wrong ones of these; `ungraded`
     were given and nobody could grade them. `exact` is false where the server only approximates.
 
-    At level "claims" it is about asserted claims: `answered` are questions with one at least, of each of which one was
-    drawn at random to be right or wrong, as the promise is worded.
+    At level "claims" it is about asserted claims: `answered` are questions with one at least, and of each of these one
+    was drawn at random to be right or wrong, as the promise is worded.
     """
 
     asked: float
@@ -82,14 +83,15 @@ class Promise:
         return verdict(self.error, self.max_error)
 
 
-def promise_of(graded: Sequence[Graded], asked: float | None, level: Granularity = "response") -> Promise | None:
+def promise_of(graded: Sequence[Graded], asked: float | None) -> Promise | None:
     """What a run under a max_error came to; None for any other. Of several samples of a question the first counts,
     because intervals need independent answers.
     """
-    told = [one.output.guarantee for one in graded if one.output.guarantee is not None]
+    under = [one.output for one in graded if one.output.guarantee is not None]
+    told = [output.guarantee for output in under if output.guarantee is not None]
     if asked is None or not told:
         return None
-    held = told[0]
+    held, level = told[0], _level(under[0])
     served = dict.fromkeys(f"{_id(each)} at {each['threshold']:g}" for each in told)
     firsts = [one for one in graded if one.key.sample == 0]
     given = [one.verdict.correct for one in firsts if one.output.decision == "answer"]
@@ -113,6 +115,11 @@ def promise_of(graded: Sequence[Graded], asked: float | None, level: Granularity
     )
 
 
+def _level(output: Output) -> Granularity:
+    """What the server says that it decided on: runs of before asked for whole answers whatever they judged."""
+    return "claims" if output.granularity == "claims" else "response"
+
+
 def _one_asserted_each(graded: Sequence[Graded]) -> list[bool | None]:
     """Whether a claim is right, None where the judge gave no verdict: one drawn of those that each reply asserts."""
     draw = random.Random(0)
@@ -133,7 +140,7 @@ def _id(held: Mapping[str, Any]) -> str:
 
 
 _ANSWERS = ("Answered", "Wrong", "given answers")
-_CLAIMS = ("Asserted a claim for", "A claim drawn of each was wrong for", "of the drawn claims")
+_CLAIMS = ("Asserted a claim for", "A claim drawn from each was wrong for", "of the drawn claims")
 
 
 def lines_of(promise: Promise) -> list[str]:

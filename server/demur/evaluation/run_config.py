@@ -69,7 +69,10 @@ class RunConfig:
     max_error: Annotated[
         float | None,
         option(
-            ASKING, "Let the server keep this error rate, of claims at that granularity; it is reported.", min=0, max=1
+            ASKING,
+            "Let the server keep this error rate (of claims, at that granularity); what came of it is reported.",
+            min=0,
+            max=1,
         ),
         SENT_TO_DEMUR,
     ] = None

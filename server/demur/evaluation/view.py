@@ -63,9 +63,7 @@ def view(
         graded=graded,
         claims=score(claims, missing=missing) if claims is not None else None,
         scaling=scale(graded),
-        promise=promise_of(
-            graded, manifest["plan"].get("max_error"), manifest["plan"].get("granularity") or "response"
-        ),
+        promise=promise_of(graded, manifest["plan"].get("max_error")),
         agreement=_agreement(rows, labels, "response"),
         claim_agreement=_agreement(claims, labels, "claims"),
     )

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from demur.manifest import Critic, Manifest
 from demur.model.calibrated import ARTEFACT
 from demur.model.merging import merge
-from demur_smol_lab import artefact, plan, training
+from demur_smol_lab import artefact, curriculum, plan, training
 from demur_smol_lab.attention import OneByOne, Padded
 from demur_smol_lab.cli import app
 from demur_smol_lab.grading import Graded
@@ -229,7 +229,7 @@ def test_the_merged_model_answers_as_the_adapted_one_does(folder, tmp_path):
     assert Manifest.load(merged).calibrated is False
 
 
-TABLED_AND_ASKED = "lookup-response", "finish-response-test"
+TABLED_AND_ASKED = "lookup-response-own", "finish-response-test"
 
 
 def test_what_was_exported_can_be_adopted_and_measured_again(folder, tmp_path):
@@ -251,6 +251,13 @@ def test_what_was_exported_can_be_adopted_and_measured_again(folder, tmp_path):
     assert not {one.problem.question for one in known} & {one.problem.question for one in asked}
     again = CliRunner().invoke(app, ["adopt", *options])
     assert "choose another folder" in str(again.exception)
+
+
+def test_the_lookup_table_knows_the_kinds_that_a_table_asks():
+    for table in ("test", "familiar", "adjacent"):
+        known = {problem.cell for problem in curriculum.tabled(table, "response", 600, 1)}
+        asked = [problem.cell for problem in curriculum.measured(table, "response", 200, 1)]
+        assert sum(cell in known for cell in asked) > 0.9 * len(asked)
 
 
 def test_what_cannot_be_adopted_is_named(folder, tmp_path):

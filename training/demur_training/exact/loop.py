@@ -151,7 +151,8 @@ class Loop:
         model: Any = AutoModelForCausalLM.from_pretrained(path, dtype=torch.float32)
         self._model = model.to(torch.device(config.trainer.device))
         optim = config.actor_rollout_ref.actor.optim
-        self._optimizer = torch.optim.AdamW(self._model.parameters(), lr=optim.lr, weight_decay=optim.weight_decay)
+        settings = {"lr": optim.lr, "betas": tuple(optim.betas), "weight_decay": optim.weight_decay}
+        self._optimizer = torch.optim.AdamW(self._model.parameters(), **settings)
         torch.manual_seed(config.data.seed)
         if newest is None:
             return 0

@@ -29,7 +29,7 @@ from demur_training.smoke.critic_position_study import CriticPositions, study
 KILLED = -signal.SIGKILL
 ADDRESS = re.compile(r"demur answers on (\S+)")
 CLEARLY = 2.5
-"""Standard deviations of what chance does."""
+"""Standard deviations of the test's statistic where there is no trend."""
 REWARD, CRITIC_LOSS = "critic/score/mean", "critic/vf_loss"
 
 

@@ -80,6 +80,7 @@ def _read(body: Mapping[str, Any]) -> Output:
         conditions=body.get("conditions"),
         decision=_text(body["decision"]),
         guarantee=body.get("guarantee"),
+        granularity=_text(body.get("granularity")),
     )
 
 

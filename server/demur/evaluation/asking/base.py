@@ -31,8 +31,8 @@ class Output:
     the model's text where it is known. `settled` is how a server got last lines that the model had not written
     readably: it "continued" the reply, or "asked" for them. `signals` are those that were asked for and the one that
     decided, by name, each in [0, 1] or None where it is missing; `source` is the latter's. `conditions` are what a
-    demur server says the answer was drawn under, `decision` what it decided, and `guarantee` which error rate that
-    keeps.
+    demur server says the answer was drawn under, `decision` what it decided, at which `granularity`, and `guarantee`
+    which error rate that keeps.
     """
 
     answer: str | None
@@ -51,6 +51,7 @@ class Output:
     decision: str | None = None
     guarantee: Mapping[str, Any] | None = None
     settled: str | None = None
+    granularity: str | None = None
 
 
 class BadReply(Exception):
