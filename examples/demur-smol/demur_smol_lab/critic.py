@@ -7,6 +7,8 @@ and the stated confidence have been seen.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 
 import torch
 from torch import Tensor
@@ -24,6 +26,20 @@ BEFORE_END = 0.5
 """The share of an output's weight in the fit that the position before its end has; all its positions share the rest."""
 
 
+PLACES = 0.0, 0.25, 0.5, 0.75, 1.0
+"""Where along an output its values are looked at, as shares of its tokens: before the first of them ... at the last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """The critic's values over one output: those at PLACES, the mean distance from one token's to the next one's, and
+    the share of all that are exactly 0 or 1."""
+
+    places: list[float]
+    step: float
+    clipped: float
+
+
 @torch.inference_mode()
 def states(model: Llama, vocabulary: Vocabulary, samples: Sequence[Sample]) -> Iterator[tuple[int, Tensor]]:
     """The number of each sample and its hidden states [tokens + 1, width]: at the position before its first token, then
@@ -38,14 +54,6 @@ def states(model: Llama, vocabulary: Vocabulary, samples: Sequence[Sample]) -> I
             hidden = model.hidden(row.ids, row.positions, row.masks)[0]
             for (start, end, before), response in zip(row.spans, row.responses, strict=True):
                 yield response.note, torch.cat((hidden[before : before + 1], hidden[start : end - 1]))
-
-
-def last_states(model: Llama, vocabulary: Vocabulary, samples: Sequence[Sample]) -> Tensor:
-    """Hidden states [samples, width] at the position before the end token, in the order of `samples`."""
-    found = torch.empty(len(samples), model.embedding.shape[1])
-    for number, seen in states(model, vocabulary, samples):
-        found[number] = seen[-1]
-    return found
 
 
 def fit(model: Llama, vocabulary: Vocabulary, samples: Sequence[Sample]) -> tuple[Tensor, Tensor]:
@@ -87,6 +95,14 @@ class Regression:
 def values(states: Tensor, weight: Tensor, bias: Tensor) -> list[float]:
     """The critic's probability of success for each state, kept within [0, 1]."""
     return (states @ weight[0] + bias).clamp(0, 1).tolist()
+
+
+def course(values: Sequence[float]) -> Course:
+    """Of an output with these values [tokens + 1], the last of which is its confidence."""
+    last = len(values) - 1
+    steps = [abs(after - before) for before, after in pairwise(values)]
+    clipped = sum(value in (0.0, 1.0) for value in values) / len(values)
+    return Course([values[round(place * last)] for place in PLACES], sum(steps) / max(1, last), clipped)
 
 
 def _branch(sample: Sample, prompts: Prompts, end: int, index: int) -> Branch:

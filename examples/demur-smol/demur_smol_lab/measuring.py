@@ -11,6 +11,7 @@ from demur.core.metrics import METRICS, Estimate, Rows, compare, number, summari
 from demur.core.metrics.bootstrap import REPLICATES, weights
 from demur.core.metrics.estimate import estimate
 from demur.core.reader import read
+from demur_smol_lab.critic import PLACES, Course
 from demur_smol_lab.problems.histogram import chance_by
 from demur_smol_lab.problems.reasons import is_true, names_step, parse_step
 from demur_smol_lab.sampling import Sample
@@ -104,6 +105,23 @@ def lead(samples: Sequence[Sample], others: Sequence[float]) -> dict[str, Any] |
     return None if found is None else dict(found)
 
 
+def along(samples: Sequence[Sample], courses: Sequence[Course | None]) -> dict[str, Any]:
+    """The critic along outputs, without those that violate the form: at each of PLACES its AUC, its smECE and its mean
+    value; then the mean distance from one token's value to the next, and the share of values that are 0 or 1."""
+    known = [(s, course) for s, course in zip(samples, courses, strict=True) if course is not None]
+    if not known:
+        return {"places": [], "step": None, "clipped": None}
+    valid, names = [s.graded.valid for s, _ in known], [s.problem_id for s, _ in known]
+    places = list[dict[str, Any]]()
+    for at, place in enumerate(PLACES):
+        values = [course.places[at] for _, course in known]
+        found = summarise(Rows.of(values, valid, names)).as_dict()
+        mean = sum(values) / len(values)
+        places.append({"place": place, "auc": found["auc"], "smece": found["smece"], "mean": mean})
+    step, clipped = (sum(getattr(course, what) for _, course in known) / len(known) for what in ("step", "clipped"))
+    return {"places": places, "step": step, "clipped": clipped}
+
+
 def auc_within(rows: Sequence[tuple[str, float, bool]]) -> Estimate:
     """AUC over pairs of (cell, confidence, right) rows from the same cell only, ties counting half, with an interval
     from rows drawn anew. Without a value where no cell has both a right and a wrong row."""
@@ -156,7 +174,7 @@ def _claims(samples: Sequence[Sample]) -> list[tuple[str, float, str]]:
     ]
 
 
-LEAD = "auc_above_lookup"
+LEAD, ALONG = "auc_above_lookup", "along"
 COLUMNS = {
     "format": "format",
     "accuracy": "accuracy",
@@ -179,7 +197,20 @@ def markdown(models: Mapping[str, Mapping[str, Any]]) -> str:
         for name, found in models.items()
         if found.get(LEAD)
     )
-    return head + "".join(rows) + "".join(leads) + _given(models)
+    courses = "".join(_along(name, found[ALONG]) for name, found in models.items() if found.get(ALONG))
+    return head + "".join(rows) + "".join(leads) + _given(models) + courses
+
+
+def _along(name: str, found: Mapping[str, Any]) -> str:
+    """The critic's values at each place of the outputs."""
+    if not found["places"]:
+        return ""
+    head = f"\n| {name}, tokens written | AUC | smECE | mean value |\n|---|---|---|---|\n"
+    rows = "".join(
+        f"| {one['place']:.0%} | {_cell(one['auc'])} | {_cell(one['smece'])} | {_cell(one['mean'])} |\n"
+        for one in found["places"]
+    )
+    return f"{head}{rows}\nFrom token to token {found['step']:.3f}; {found['clipped']:.1%} of the values are 0 or 1.\n"
 
 
 def _given(models: Mapping[str, Mapping[str, Any]]) -> str:

@@ -30,6 +30,7 @@ from demur.model.merging import merge
 from demur_smol_lab import Stage, critic, curriculum, first_attempts, losses, measuring, training_rows, warm_start
 from demur_smol_lab.artefact import CRITIC, FINAL, NAME, adopt, manifest, peft_tensors
 from demur_smol_lab.confidence_targets import estimate
+from demur_smol_lab.critic import Course
 from demur_smol_lab.curriculum import CONTRACTS
 from demur_smol_lab.llama import Llama, faster
 from demur_smol_lab.packing import LazyRow
@@ -251,8 +252,12 @@ class Pipeline:
                 by_cell = measuring.lookup(known, samples)
                 found[f"lookup table, {contract}"] = measuring.figures(samples, by_cell)
                 found[f"{FINAL}, {contract}"][measuring.LEAD] = measuring.lead(samples, by_cell)
-            judged = self.judged(model, vocabulary, contract, table, samples)
-            found[f"critic, {contract}"] = measuring.figures(samples, judged)
+            courses = self.judged(model, vocabulary, contract, table, samples)
+            last = [None if one is None else one.places[-1] for one in courses]
+            found[f"critic, {contract}"] = {
+                **measuring.figures(samples, last),
+                measuring.ALONG: measuring.along(samples, courses),
+            }
             if contract == "claims":
                 found[f"{FINAL}, single claims"] = measuring.claim_figures(samples)
                 found[f"{FINAL}, single claims"]["reasons"] = asdict(measuring.doubt(samples))
@@ -297,17 +302,20 @@ class Pipeline:
 
     def judged(
         self, model: Llama, vocabulary: Vocabulary, contract: ContractName, table: Measured, samples: list[Sample]
-    ) -> list[float | None]:
-        """The critic's confidence in each sample of a table; none where the form was violated."""
+    ) -> list[Course | None]:
+        """The critic's values over each sample of a table; none where the form was violated."""
         kept = self.out / "measured" / f"critic-{contract}-{table}.json"
         if not kept.exists():
-            kept.write_text(json.dumps(self._judge(model, vocabulary, samples)))
-        return json.loads(kept.read_text())
+            found = self._judge(model, vocabulary, samples)
+            kept.write_text(json.dumps([None if one is None else asdict(one) for one in found]))
+        return [None if one is None else Course(**one) for one in json.loads(kept.read_text())]
 
-    def _judge(self, model: Llama, vocabulary: Vocabulary, samples: list[Sample]) -> list[float | None]:
-        head = self.critic(vocabulary)
-        found = critic.values(critic.last_states(model, vocabulary, samples), head["score.weight"], head["score.bias"])
-        return [None if s.graded.violation else p for s, p in zip(samples, found, strict=True)]
+    def _judge(self, model: Llama, vocabulary: Vocabulary, samples: list[Sample]) -> list[Course | None]:
+        head, found = self.critic(vocabulary), list[Course | None]([None] * len(samples))
+        for number, seen in critic.states(model, vocabulary, samples):
+            if not samples[number].graded.violation:
+                found[number] = critic.course(critic.values(seen, head["score.weight"], head["score.bias"]))
+        return found
 
 
 def histogram(drawn: list[Sample]) -> str:

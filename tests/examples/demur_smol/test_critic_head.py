@@ -29,7 +29,8 @@ def some_samples(vocabulary):
 def test_the_critic_in_its_folder_gives_the_values_that_were_fitted(folder, tmp_path):
     vocabulary, model = Vocabulary(folder), Llama(folder)
     samples = some_samples(vocabulary)
-    states = critic.last_states(model, vocabulary, samples)
+    found = dict(critic.states(model, vocabulary, samples))
+    states = torch.stack([found[number][-1] for number in range(len(samples))])
     weight, bias = torch.randn(1, states.shape[1], generator=torch.Generator().manual_seed(0)) / 50, torch.tensor([0.5])
     served = AutoModelForTokenClassification.from_pretrained(
         write_critic(folder, weight, bias, tmp_path / "critic"), dtype=torch.float32
@@ -91,3 +92,14 @@ def test_a_critic_fitted_on_samples_has_one_weight_a_feature(folder):
 def test_values_are_probabilities():
     states = torch.tensor([[100.0], [-100.0], [0.1]])
     assert critic.values(states, torch.ones(1, 1), torch.zeros(1)) == pytest.approx([1.0, 0.0, 0.1])
+
+
+def test_a_course_is_looked_at_from_before_the_first_token_to_the_last():
+    found = critic.course([0.5, 0.6, 0.4, 0.4, 0.8, 1.0, 1.0, 0.9, 0.0])
+    assert found.places == [0.5, 0.4, 0.8, 1.0, 0.0]
+    assert found.step == pytest.approx((0.1 + 0.2 + 0.0 + 0.4 + 0.2 + 0.0 + 0.1 + 0.9) / 8)
+    assert found.clipped == pytest.approx(3 / 9)
+
+
+def test_an_output_without_tokens_has_the_value_of_its_prompt():
+    assert critic.course([0.3]) == critic.Course([0.3] * len(critic.PLACES), 0.0, 0.0)

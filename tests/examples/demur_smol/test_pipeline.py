@@ -19,10 +19,11 @@ from demur.model.merging import merge
 from demur_smol_lab import artefact, curriculum, plan, training
 from demur_smol_lab.attention import OneByOne, Padded
 from demur_smol_lab.cli import app
+from demur_smol_lab.critic import PLACES, Course
 from demur_smol_lab.grading import Graded
 from demur_smol_lab.llama import Llama
 from demur_smol_lab.losses import ExactBrier, Stated, imitation
-from demur_smol_lab.measuring import auc_within, claim_figures, doubt, figures, lookup, markdown
+from demur_smol_lab.measuring import along, auc_within, claim_figures, doubt, figures, lookup, markdown
 from demur_smol_lab.packing import Branch, Response, pack
 from demur_smol_lab.pipeline import DRAWS, Pipeline
 from demur_smol_lab.problems.mix import distinct
@@ -349,6 +350,24 @@ def test_figures_stand_beside_a_lookup_table():
     assert table == [1.0, 1.0, 0.0, 0.0, 0.0]
     assert figures(samples, table)["auc"]["value"] == pytest.approx(7 / 12)
     assert "| ours | 0.800 |" in markdown({"ours": found})
+
+
+def test_the_critic_is_measured_along_outputs():
+    samples = [judged(0, "add/1", 0.9, True), judged(1, "add/1", 0.4, False), judged(2, "add/9", None, False)]
+    rising, falling = Course([0.5, 0.5, 0.6, 0.7, 0.9], 0.1, 0.0), Course([0.5, 0.5, 0.4, 0.3, 0.0], 0.2, 0.5)
+    found = along(samples, [rising, falling, None])
+    assert [one["place"] for one in found["places"]] == list(PLACES)
+    assert [one["auc"]["value"] for one in found["places"]] == [0.5, 0.5, 1.0, 1.0, 1.0]
+    assert [one["mean"] for one in found["places"]] == pytest.approx([0.5, 0.5, 0.5, 0.5, 0.45])
+    assert (found["step"], found["clipped"]) == (pytest.approx(0.15), 0.25)
+    text = markdown({"critic": {**figures(samples), "along": found}})
+    assert "| 100% | 1.000" in text
+    assert "From token to token 0.150; 25.0% of the values are 0 or 1." in text
+
+
+def test_a_critic_of_outputs_without_form_has_no_course():
+    samples = [judged(0, "add/1", None, False)]
+    assert "tokens written" not in markdown({"critic": {**figures(samples), "along": along(samples, [None])}})
 
 
 def test_auc_within_cells_ignores_pairs_across_them():
