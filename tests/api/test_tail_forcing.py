@@ -2,69 +2,19 @@
 
 import asyncio
 import re
-from contextlib import aclosing
-from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
 
-from cut_streams import cut_by, fold
-from demur.answering import Answerer, Final, RequestParams, UnresolvedRequest
+from demur.answering import RequestParams, UnresolvedRequest
 from demur.answering.errors import DeadlineExceeded
-from demur.answering.events import Event
 from demur.answering.tail_forcing import FreeReply, TailForcer
 from demur.core.answer_span import OutputForm
 from demur.core.contracts import CONTRACTS
-from demur.core.contracts.patterns import WIDE
 from demur.core.reader import read
-from demur.engine.base import Chunk, EngineOverloaded, Message, RequestRefused, Sampling
-from demur.engine.resuming import put_behind
-from demur.engine.scripted import END, Gate, Script, ScriptedEngine, piece_of, token_of, words
-from demur.manifest import Manifest
-from demur.settings import Settings
-
-MANIFEST = Manifest.uncalibrated("stock")
-TURNS = (Message(role="user", content="q"),)
-TAILS = {
-    "response": " 42\nConfidence: 0.8",
-    "claims": '0.8 text="the sum">40 + 2 < 43</Confidence>\nAnswer: 42',
-    "explicit_risk": " 42",
-}
-
-
-WHOLE = {
-    "response": "Answer: 42\nConfidence: 0.8",
-    "claims": f"Solution:\n<Confidence value={TAILS['claims']}",
-    "explicit_risk": "Answer: 42",
-}
-"""What a host writes that is asked in a further turn."""
-
-
-def script(text: str, tail: str, **options: Any) -> Script:
-    cut = {"finish_reason": options.pop("finish")} if "finish" in options else {}
-    return Script([text], tail=Script([tail], **options), **cut)
-
-
-def answerer(played: Script, **options: Any) -> Answerer:
-    chunker = {"chunker": options.pop("chunker")} if "chunker" in options else {}
-    engine = ScriptedEngine(lambda messages: played, **chunker)
-    return Answerer(engine, MANIFEST, Settings(**options), clock=lambda: 0.0)
-
-
-async def events_of(one: Answerer, **fields: Any) -> list[Event]:
-    active = one.open(UnresolvedRequest(TURNS, RequestParams(**fields)))
-    async with aclosing(one.stream(active, answer_id="ans")) as events:
-        return [event async for event in events]
-
-
-def ask(played: Script, **fields: Any) -> tuple[Final, ScriptedEngine]:
-    one = answerer(played)
-    *_, last = asyncio.run(events_of(one, **fields))
-    assert isinstance(last, Final)
-    assert isinstance(one.engine, ScriptedEngine)
-    return last, one.engine
+from demur.engine.base import Chunk, EngineOverloaded, RequestRefused, Sampling
+from demur.engine.scripted import END, Gate, Script, ScriptedEngine, token_of
+from tails import TAILS, TURNS, answerer, ask, script
 
 
 @pytest.mark.parametrize("contract", CONTRACTS)
@@ -189,85 +139,6 @@ def test_a_tail_may_take_what_the_reply_has_left_but_no_more_than_it_can_need() 
         assert engine.drawn[1].sampling.max_tokens == most
 
 
-BEGUN = 'Solution:\n<Confidence value=0.8 text="sum">40 + 2 = 42</Confidence>\n'
-CUT = [  # how the steps of a tail end, what is put behind them, what is written then, and what the last step is
-    ('<Confidence value=0.6 text="so">The sum of the', "</Confidence>\nAnswer:", " 42", "The sum of the"),
-    ('<Confidence value=0.6 text="so">The sum</Confi', "dence>\nAnswer:", " 42", "The sum"),
-    ('<Confidence value=0.6 text="so">The sum</Confidence', ">\nAnswer:", " 42", "The sum"),
-    ('<Confidence value=0.6 text="so">3 <', "</Confidence>\nAnswer:", " 42", "3 <"),
-    ('<Confidence value=0.6 text="so">', "", "42</Confidence>\nAnswer: 42", "42"),
-    ('<Confidence value=0.6 text="so"', ">", "42</Confidence>\nAnswer: 42", "42"),
-    ('<Confidence value=0.6 text="s', '">', "42</Confidence>\nAnswer: 42", "42"),
-    ("<Confidence value=0.6 te", 'xt="', 'so">42</Confidence>\nAnswer: 42', "42"),
-    ("<Confidence value=0.6", ' text="', 'so">42</Confidence>\nAnswer: 42', "42"),
-    ("<Confidence value=0.", "", '6 text="so">42</Confidence>\nAnswer: 42', "42"),
-    ("<Confidence value=", "", '0.6 text="so">42</Confidence>\nAnswer: 42', "42"),
-    ("<Conf", "idence value=", '0.6 text="so">42</Confidence>\nAnswer: 42', "42"),
-    ("", "Answer:", " 42", None),
-    ("Ans", "wer:", " 42", None),
-    ("Answer:", "", " 42", None),
-    ("Answer: 4", "", "2", None),
-]
-
-
-@pytest.mark.parametrize(("cut", "opening", "rest", "step"), CUT)
-def test_steps_that_use_up_their_tokens_are_followed_by_an_answer(cut: str, opening: str, rest: str, step: Any) -> None:
-    steps_tail = Script([BEGUN.removeprefix("Solution:\n<Confidence value=") + cut], finish_reason="length")
-    played = Script(["I add."], tail=replace(steps_tail, tail=Script([rest])))
-    last, engine = ask(played, contract="claims", include_raw=True, risk_threshold=0.0)
-    assert [drawn.request_id for drawn in engine.drawn] == ["ans-0", "ans-tail-0", "ans-last-tail-0"]
-    written, drawn = engine.drawn[2].written, engine.drawn[2].sampling
-    assert written is not None
-    assert (written.text, written.opening) == (f"I add.\n\n{BEGUN}{cut}", opening)
-    assert re.fullmatch(drawn.constraint or "", rest)
-    assert last.answer.raw == written.text + opening + rest
-    assert (last.answer.answer, last.finish_reason) == ("42", "stop")
-    told = [(claim.text, claim.confidence) for claim in last.answer.claims or ()]
-    assert told == [("40 + 2 = 42", 0.8), *([] if step is None else [(step, 0.6)])]
-    assert last.answer.text == "\n".join(text for text, _ in told)
-    assert last.answer.settled is not None
-    assert (last.answer.settled.by, last.answer.settled.after) == ("continued", "stop")
-    tokens = "".join(map(piece_of, written.token_ids))
-    assert tokens == written.text.rstrip()
-    assert last.answer.usage.completion_tokens == len(written.token_ids) + len(words(opening)) + len(words(rest))
-
-
-@pytest.mark.parametrize("cut", [case[0] for case in CUT])
-def test_a_host_that_was_asked_for_steps_is_asked_for_the_answer_too(cut: str) -> None:
-    steps = Script([f"{BEGUN}{cut}"], finish_reason="length", resumed="asked")
-    played = Script(["I add."], tail=replace(steps, tail=Script(["Answer: 42"], resumed="asked")))
-    last, engine = ask(played, contract="claims", risk_threshold=0.0)
-    written = engine.drawn[2].written
-    assert written is not None
-    assert '"Answer:"' in written.request
-    assert re.fullmatch(written.request_form or "", "Answer: 42")
-    told = [(claim.text, claim.confidence) for claim in last.answer.claims or ()]
-    assert last.answer.answer == "42"
-    assert told[0] == ("40 + 2 = 42", 0.8)
-    assert all(text in ("…", "The sum of the", "The sum", "3 <") and p == 0.6 for text, p in told[1:])
-
-
-def test_a_solution_that_is_asked_for_anew_states_its_confidence() -> None:
-    steps = Script(["I will now think"], finish_reason="length", resumed="asked")
-    whole = Script([WHOLE["claims"]], resumed="asked")
-    last, engine = ask(Script(["I add."], tail=replace(steps, tail=whole)), contract="claims")
-    written = engine.drawn[2].written
-    assert written is not None
-    assert "Solution:" in written.request
-    assert re.fullmatch(written.request_form or "", WHOLE["claims"].replace("40 + 2 < 43", "40 + 2"))
-    assert (last.answer.answer, last.answer.confidence) == ("42", 0.8)
-
-
-def test_a_last_tail_of_an_engine_that_does_not_count_has_the_tokens_that_were_kept() -> None:
-    free = FreeReply()
-    free.take(Chunk("some words", finish_reason="length"))
-    free.begin_tail()
-    free.take(Chunk(f"\n\n{BEGUN}", finish_reason="length"))
-    tail = TailForcer(OutputForm(CONTRACTS["claims"])).plan(free, Sampling(max_tokens=1000))
-    assert tail is not None
-    assert tail.sampling.max_tokens == CONTRACTS["claims"].last_tail_tokens
-
-
 def test_tokens_are_counted_on_where_a_part_was_not_counted() -> None:
     reply = FreeReply()
     reply.take(Chunk("some words", finish_reason="length", completion_tokens=7))
@@ -277,21 +148,6 @@ def test_tokens_are_counted_on_where_a_part_was_not_counted() -> None:
         reply.take(Chunk("", finish_reason="length"))
     (ended,) = reply.last(goes_on=False)
     assert ended.completion_tokens == 7 + 2 + 5
-
-
-def test_steps_of_which_none_can_be_read_are_followed_by_a_short_one() -> None:
-    played = Script(["I add."], tail=Script(["0"], finish_reason="length", tail=Script([TAILS["claims"]])))
-    last, engine = ask(played, contract="claims")
-    assert engine.drawn[2].written is not None
-    assert engine.drawn[2].written.opening == "\n\nSolution:\n<Confidence value="
-    assert (last.answer.answer, last.answer.confidence) == ("42", 0.8)
-
-
-def test_a_last_tail_that_is_refused_leaves_the_sample_as_it_was() -> None:
-    refused = Script([""], error=RequestRefused("no room"))
-    played = Script(["I add."], tail=Script(['0.8 text="sum">40 + 2'], finish_reason="length", tail=refused))
-    last, _ = ask(played, contract="claims", risk_threshold=0.0)
-    assert (last.answer.reason, last.finish_reason) == ("truncated", "length")
 
 
 @pytest.mark.parametrize("limit", [1, 15])
@@ -377,119 +233,6 @@ def test_early_abstention_needs_no_tail() -> None:
         script(text, TAILS["claims"]), contract="claims", granularity="response", stopping="decided", risk_threshold=0.5
     )
     assert (last.answer.reason, len(engine.drawn)) == ("below_threshold", 1)
-
-
-LABELLED = ["Solution:", "Answer:", "Confidence:", "\n", " ", "**", "<think>", "</think>"]
-TAGS = ["<Confidence value=0.7", ' text="why">', "</Confidence>", "<IDK>", "<", ">", '"', "`", "```\n"]
-VALUES = ["0.9", "95%", "high", "4", "a < b", "\\boxed{4}", "ä𝑥🥚", "User: hm", "It is 4."]
-PIECES = st.sampled_from(LABELLED + TAGS + VALUES)
-OUTPUTS = st.lists(PIECES, max_size=20).map("".join)
-FINISHES = st.sampled_from(["stop", "length"])
-
-
-def planned(contract: str, text: str, finish: Any, *, after_tail: bool = False) -> tuple[str, str] | None:
-    """What is put behind an output, and the expression that follows; None where it is left alone."""
-    free = FreeReply()
-    if after_tail:
-        free.begin_tail()
-    free.take(Chunk(text, finish_reason=finish))
-    tail = TailForcer(OutputForm(CONTRACTS[contract])).plan(free, Sampling(max_tokens=100))
-    if tail is None or tail.sampling.constraint is None:
-        return None
-    return tail.written.closing + tail.written.opening, tail.sampling.constraint
-
-
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.data(), st.sampled_from([*((c, False) for c in CONTRACTS), ("claims", True)]), OUTPUTS, FINISHES)
-def test_whatever_was_written_a_tail_makes_it_readable(data, case, text, finish) -> None:
-    contract, is_last = case
-    assume(finish == "length" or not is_last)
-    tail, described = planned(contract, text, finish, after_tail=is_last), CONTRACTS[contract]
-    if tail is None:
-        assert described.is_complete(read(text, contract))
-        return
-    opening, pattern = tail
-    # An answer without a letter or a digit in it may be none.
-    rest = data.draw(
-        st.from_regex(re.compile(pattern.replace(WIDE, "é")), fullmatch=True, alphabet=st.characters(max_codepoint=255))
-    )
-    assume(any(c.isalnum() for c in (text + opening + rest).rpartition("Answer:")[2].split("\nConf")[0]))
-    completion = read(text + opening + rest, contract)
-    assert described.is_complete(completion), (text, opening, rest, completion)
-
-
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.data(), st.sampled_from([case[0] for case in CUT]), OUTPUTS)
-def test_whatever_steps_were_cut_off_an_answer_that_is_asked_for_is_read(data, cut, before) -> None:
-    free = FreeReply()
-    free.begin_tail()
-    free.take(Chunk(f"{before}\n\n{BEGUN}{cut}", finish_reason="length"))
-    tail = TailForcer(OutputForm(CONTRACTS["claims"])).plan(free, Sampling(max_tokens=100))
-    if tail is None:
-        return
-    form = re.compile((tail.written.request_form or "").replace(WIDE, "é"))
-    asked = data.draw(st.from_regex(form, fullmatch=True, alphabet=st.characters(max_codepoint=255)))
-    assume(any(c.isalnum() for c in asked.rpartition("Answer:")[2]))
-    completion = read(free.text + put_behind(tail.written, "asked") + asked, "claims")
-    assert CONTRACTS["claims"].is_complete(completion), (free.text, asked, completion)
-
-
-@pytest.mark.parametrize("before", ["Answer: 4\nUser: and now?", "</Confidence>User: hm", "It is 4.\n\nUser: next\nA"])
-@pytest.mark.parametrize("finish", ["stop", "length"])
-def test_a_thought_begun_in_another_speakers_turn_ends_with_a_tail_that_is_read(before: str, finish: str) -> None:
-    text = f"{before}<think>"
-    tail = planned("response", text, finish)
-    assert tail is not None
-    completion = read(f"{text}{tail[0]} 7\nConfidence: 0.3", "response")
-    assert (completion.answer, completion.confidence) == ("7", 0.3)
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"contract": "response", "risk_threshold": 0.0},
-        {"contract": "response", "risk_threshold": 0.85},
-        {"contract": "response", "risk_threshold": 0.85, "include_withheld": True},
-        {"contract": "claims", "risk_threshold": 0.85},
-        {"contract": "claims", "risk_threshold": 0.85, "granularity": "response"},
-        {"contract": "explicit_risk", "risk_threshold": 0.0},
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize("resumed", ["continued", "asked"])
-@settings(max_examples=40, deadline=None)
-@given(text=OUTPUTS, finish=FINISHES, sizes=st.lists(st.integers(0, 9), max_size=40))
-def test_every_way_of_cutting_text_and_tail_gives_the_same(fields, resumed, text, finish, sizes) -> None:
-    tails = TAILS if resumed == "continued" else WHOLE
-    played = script(text, tails[fields["contract"]], finish=finish, resumed=resumed)
-    told_alike_however_it_is_cut(played, sizes, fields)
-
-
-@pytest.mark.parametrize("threshold", [0.0, 0.7, 0.85])
-@pytest.mark.parametrize("resumed", ["continued", "asked"])
-@settings(max_examples=40, deadline=None)
-@given(cut=st.sampled_from([case[0] for case in CUT]), text=OUTPUTS, sizes=st.lists(st.integers(0, 9), max_size=60))
-def test_every_way_of_cutting_a_reply_with_a_last_tail_gives_the_same(threshold, resumed, cut, text, sizes) -> None:
-    begun = BEGUN.removeprefix("Solution:\n<Confidence value=") if resumed == "continued" else BEGUN
-    rest = next(case[2] for case in CUT if case[0] == cut)
-    end = Script([rest if resumed == "continued" else "Answer: 42"], resumed=resumed)
-    played = Script([text], tail=Script([begun + cut], finish_reason="length", resumed=resumed, tail=end))
-    told_alike_however_it_is_cut(played, sizes, {"contract": "claims", "risk_threshold": threshold})
-
-
-def told_alike_however_it_is_cut(played: Script, sizes: list[int], fields: dict[str, Any]) -> None:
-    *before, last = asyncio.run(events_of(answerer(played, chunker=cut_by(sizes)), **fields))
-    *whole, alone = asyncio.run(events_of(answerer(played, chunker=lambda text: [text]), **fields))
-    assert isinstance(last, Final)
-    assert last == alone
-    assert fold(before) == fold(whole)
-    shown, claims = fold(before)
-    told = last.answer if last.answer.text is not None else last.answer.withheld
-    if shown or claims:
-        assert told is not None
-        assert (shown, claims) == (told.text, list(told.claims or ()))
-    if fields["contract"] == "explicit_risk" or fields.get("granularity") == "response":
-        assert not shown
 
 
 def test_the_likelihood_of_an_answer_in_a_tail_is_that_of_its_own_tokens() -> None:
