@@ -54,6 +54,22 @@ def figures(samples: Sequence[Sample], confidences: Sequence[float | None] | Non
     }
 
 
+def kinds(samples: Sequence[Sample]) -> dict[str, dict[str, float]]:
+    """By family and size: how many problems, the share that came out right, and the mean stated confidence, in which an
+    answer without one counts 0."""
+    by_cell: dict[str, list[Sample]] = defaultdict(list)
+    for sample in samples:
+        by_cell[sample.problem.cell].append(sample)
+    return {
+        cell: {
+            "problems": len(some),
+            "right": sum(s.graded.valid for s in some) / len(some),
+            "stated": sum(s.graded.confidence or 0.0 for s in some) / len(some),
+        }
+        for cell, some in sorted(by_cell.items())
+    }
+
+
 def thresholds(stated: Sequence[float | None], valid: Sequence[bool]) -> list[dict[str, float | None]]:
     """At each of THRESHOLDS: the share of questions that are answered, the share of right ones among these, and the
     share of all right answers that are given."""
@@ -174,7 +190,7 @@ def _claims(samples: Sequence[Sample]) -> list[tuple[str, float, str]]:
     ]
 
 
-LEAD, ALONG = "auc_above_lookup", "along"
+LEAD, ALONG, KINDS = "auc_above_lookup", "along", "kinds"
 COLUMNS = {
     "format": "format",
     "accuracy": "accuracy",
@@ -198,7 +214,16 @@ def markdown(models: Mapping[str, Mapping[str, Any]]) -> str:
         if found.get(LEAD)
     )
     courses = "".join(_along(name, found[ALONG]) for name, found in models.items() if found.get(ALONG))
-    return head + "".join(rows) + "".join(leads) + _given(models) + courses
+    by_kind = "".join(_kinds(name, found[KINDS]) for name, found in models.items() if found.get(KINDS))
+    return head + "".join(rows) + "".join(leads) + _given(models) + courses + by_kind
+
+
+def _kinds(name: str, found: Mapping[str, Mapping[str, float]]) -> str:
+    """What came right in each family and size, beside what was stated."""
+    head = f"\n| {name}, family/size | problems | right | stated |\n|---|---|---|---|\n"
+    return head + "".join(
+        f"| {cell} | {of['problems']} | {of['right']:.2f} | {of['stated']:.2f} |\n" for cell, of in found.items()
+    )
 
 
 def _along(name: str, found: Mapping[str, Any]) -> str:

@@ -20,6 +20,7 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors.torch import load_file, save_file
@@ -243,11 +244,11 @@ class Pipeline:
 
         The figures go to `table-TABLE.json`.
         """
-        found: dict[str, dict[str, object]] = {}
+        found: dict[str, dict[str, Any]] = {}
         model = self.finished()
         for contract in CONTRACTS:
             samples = self.answers(model, vocabulary, FINAL, contract, table)
-            found[f"{FINAL}, {contract}"] = measuring.figures(samples)
+            found[f"{FINAL}, {contract}"] = measuring.figures(samples) | {measuring.KINDS: measuring.kinds(samples)}
             if known := self.tabled(model, vocabulary, contract, table):
                 by_cell = measuring.lookup(known, samples)
                 found[f"lookup table, {contract}"] = measuring.figures(samples, by_cell)

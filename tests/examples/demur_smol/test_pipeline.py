@@ -23,7 +23,7 @@ from demur_smol_lab.critic import PLACES, Course
 from demur_smol_lab.grading import Graded
 from demur_smol_lab.llama import Llama
 from demur_smol_lab.losses import ExactBrier, Stated, imitation
-from demur_smol_lab.measuring import along, auc_within, claim_figures, doubt, figures, lookup, markdown
+from demur_smol_lab.measuring import along, auc_within, claim_figures, doubt, figures, kinds, lookup, markdown
 from demur_smol_lab.packing import Branch, Response, pack
 from demur_smol_lab.pipeline import DRAWS, Pipeline
 from demur_smol_lab.problems.mix import distinct
@@ -350,6 +350,14 @@ def test_figures_stand_beside_a_lookup_table():
     assert table == [1.0, 1.0, 0.0, 0.0, 0.0]
     assert figures(samples, table)["auc"]["value"] == pytest.approx(7 / 12)
     assert "| ours | 0.800 |" in markdown({"ours": found})
+
+
+def test_what_came_right_stands_beside_what_was_stated_by_kind():
+    samples = [judged(0, "add/1", 0.9, True), judged(1, "add/1", 0.4, False), judged(2, "add/9", None, False)]
+    found = kinds(samples)
+    assert found["add/1"] == {"problems": 2, "right": 0.5, "stated": pytest.approx(0.65)}
+    assert found["add/9"] == {"problems": 1, "right": 0.0, "stated": 0.0}
+    assert "| add/1 | 2 | 0.50 | 0.65 |" in markdown({"finish": {**figures(samples), "kinds": found}})
 
 
 def test_the_critic_is_measured_along_outputs():
