@@ -1,5 +1,6 @@
 """A calibrator decides where it fits the request and keeps an error rate on demand."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -79,6 +80,40 @@ def test_where_nothing_at_all_is_certified_it_says_why(served) -> None:
     assert reply.status_code == 409
     assert "3 of the 38" in reply.json()["error"]["message"]
     assert "smallest_max_error" not in reply.json()["error"]
+
+
+def voted(served, samples: int, *levels, **fields: Any) -> Path:
+    conditions = served.conditions(samples=samples, **fields)
+    return file(served.folder / f"votes-{samples}.json", conditions, guarantees=list(levels))
+
+
+def test_a_vote_that_keeps_what_one_sample_cannot_is_named(served) -> None:
+    alone = file(served.folder / "alone.json", served.conditions())
+    votes = [voted(served, k, level(0.05, least)) for k, least in ((2, None), (4, 0.8), (8, 0.7))]
+    server = served.with_files(alone, *votes)
+    error = server.ask("sure", max_error=0.05).json()["error"]
+    assert error["message"].endswith("ask for 0.1 or more, or with samples: 4")
+    assert error["smallest_max_error"] == 0.1
+    assert server.ask("sure", max_error=0.05, samples=4).json()["guarantee"]["threshold"] == 0.8
+    error = server.ask("sure", max_error=0.05, samples=2).json()["error"]
+    assert "carry no promise: too few; ask with samples: 4" in error["message"]
+    assert "samples" not in server.ask("sure", max_error=0.02).json()["error"]["message"]
+
+
+def test_a_vote_is_named_as_it_has_to_be_asked_for(served) -> None:
+    alone = file(served.folder / "alone.json", served.conditions())
+    vote = voted(served, 4, level(0.05, 0.8), selection="majority", stopping="confident", error_budget=0.05)
+    server = served.with_files(alone, vote)
+    message = server.ask("sure", max_error=0.05).json()["error"]["message"]
+    assert message.endswith("or with samples: 4, selection: majority, stopping: confident, error_budget: 0.05")
+    fields = {"samples": 4, "selection": "majority", "stopping": "confident", "error_budget": 0.05}
+    assert server.ask("sure", max_error=0.05, **fields).status_code == 200
+
+
+def test_a_vote_of_another_kind_of_request_is_not_named(served) -> None:
+    alone = file(served.folder / "alone.json", served.conditions())
+    server = served.with_files(alone, voted(served, 4, level(0.05, 0.8), temperature=0.5))
+    assert server.ask("sure", max_error=0.05).json()["error"]["message"].endswith("ask for 0.1 or more")
 
 
 @pytest.mark.parametrize("path", PATHS)

@@ -13,6 +13,9 @@ from demur.calibration.calibrator import Guarantee
 from demur.calibration.matching import ServedCalibrator
 from demur.settings import Settings
 
+_VOTING = "samples", "selection", "stopping", "error_budget"
+"""Conditions that say how an answer is chosen: what else decides what answers look like stays as it was asked."""
+
 
 def with_calibrator(
     request: ResolvedRequest, params: RequestParams, settings: Settings, services: ScoringServices
@@ -28,7 +31,7 @@ def with_calibrator(
     if request.contract.states_confidence and services.calibrators and (asks or named in (None, CALIBRATED)):
         request = _fitted(request, params, services)
     if params.max_error is not None:
-        request = _promised(request, params.max_error, settings.min_risk_threshold)
+        request = _promised(request, params.max_error, settings.min_risk_threshold, services)
     elif request.notice is not None and named is None and _changes_nothing(request, services):
         request = replace(request, notice=None)
     if params.include_conditions:
@@ -119,14 +122,18 @@ def _uncomputable(one: ServedCalibrator, params: RequestParams, services: Scorin
     return None
 
 
-def _promised(request: ResolvedRequest, max_error: float, least_threshold: float) -> ResolvedRequest:
+def _promised(
+    request: ResolvedRequest, max_error: float, least_threshold: float, services: ScoringServices
+) -> ResolvedRequest:
     """With the greatest certified level not above `max_error` whose threshold this caller may ask with."""
     one = request.calibration
     if one is None:
         raise GuaranteeUnavailable(request.notice or "no calibrator is loaded, so no error rate can be promised")
     levels = one.guarantees(max_error)
     if not levels:
-        raise GuaranteeUnavailable(_unpromised(one, max_error), one.smallest_level)
+        raise GuaranteeUnavailable(
+            _unpromised(one, max_error, _by_vote(request, max_error, services)), one.smallest_level
+        )
     allowed = one.guarantees(max_error, least_threshold)
     if not allowed:
         raise NotAllowed(
@@ -138,14 +145,33 @@ def _promised(request: ResolvedRequest, max_error: float, least_threshold: float
     return replace(request, guarantee=guarantee, risk_threshold=guarantee.threshold or 0.0)
 
 
-def _unpromised(one: ServedCalibrator, max_error: float) -> str:
+def _unpromised(one: ServedCalibrator, max_error: float, by_vote: str | None) -> str:
     """Why a level has no threshold, and what could be asked instead."""
     tried = [g for g in one.calibrator.guarantees if g.max_error <= max_error]
     why = f": {tried[-1].reason}" if tried and tried[-1].reason else ""
     rows = f"the {one.calibrator.certification.rows:,} graded answers behind this server"
     if one.smallest_level is None:
-        return f"{rows} carry no promise{why}; more graded answers or better signals may"
-    return f"{rows} do not carry max_error {max_error:g}{why}; ask for {one.smallest_level:g} or more"
+        may = f"ask with {by_vote}" if by_vote else "more graded answers or better signals may"
+        return f"{rows} carry no promise{why}; {may}"
+    other = f", or with {by_vote}" if by_vote else ""
+    return f"{rows} do not carry max_error {max_error:g}{why}; ask for {one.smallest_level:g} or more{other}"
+
+
+def _by_vote(request: ResolvedRequest, max_error: float, services: ScoringServices) -> str | None:
+    """The fields of the cheapest request that differs from this one in how its answer is chosen alone, and for which
+    `max_error` can be promised; None where there is none."""
+    asked = conditions_of(request, services.manifest.domain)
+    able = [
+        one
+        for one in services.calibrators.fitting
+        if _is_for(one, request) and one.guarantees(max_error) and set(one.differing(asked)) <= {*_VOTING}
+    ]
+    if not able:
+        return None
+    cheapest = min(able, key=lambda one: one.samples)
+    told = ((name, cheapest.conditions[name]) for name in _VOTING if name in cheapest.differing(asked))
+    usual = RequestParams.model_fields
+    return ", ".join(f"{name}: {value}" for name, value in told if value not in (None, usual[name].default))
 
 
 def _level(guarantee: Guarantee) -> str:
