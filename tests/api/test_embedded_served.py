@@ -1,5 +1,6 @@
 """What a new user gets: `demur serve` without a model, asked over HTTP."""
 
+import re
 import subprocess
 import sys
 import time
@@ -75,6 +76,18 @@ def test_a_decided_vote_stops_early_and_the_rest_leaves_the_engine(served):
     while running(served) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert running(served) == 0
+
+
+def test_a_vote_keeps_an_error_rate_that_one_sample_cannot(served):
+    body = {"question": "What is 17 + 25?", "max_error": 0.05}
+    refused = served.post("/v1/answers", json=body)
+    assert refused.status_code == 409
+    samples = re.search(r"or with samples: (\d)$", refused.json()["error"]["message"])
+    assert samples
+    reply = served.post("/v1/answers", json=body | {"samples": int(samples[1])}).json()
+    assert (reply["confidence_source"], reply["calibrated"]) == ("calibrated", True)
+    assert reply["guarantee"]["max_error"] == 0.05
+    assert (reply["decision"] == "answer") == (reply["confidence"] >= reply["guarantee"]["threshold"])
 
 
 def test_each_example_shows_what_it_says(served):

@@ -75,7 +75,10 @@ def test_the_folder_holds_every_file_and_its_hash(base_model, embedded_model):
 def test_the_calibrators_that_ship_are_of_the_model_that_ships(embedded_model):
     identity = fingerprint_of(str(embedded_model), Manifest.load(embedded_model), {}, embedded=True)
     store = CalibratorStore(shipped_calibrators(), identity)
-    assert {one.calibrator.contract for one in store.fitting} == {"response", "claims"}
+    assert {(one.calibrator.contract, one.samples) for one in store.fitting} == {
+        ("claims", 1),
+        *(("response", samples) for samples in range(1, 9)),
+    }
     assert all(one.calibrator.questions and one.calibrator.certification.exact for one in store.fitting)
 
 
