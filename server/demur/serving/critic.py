@@ -45,15 +45,16 @@ def critic_for(
     _, share = memory_shares(manifest, settings)
 
     async def load() -> Critic:
-        from demur.engine.vllm import VLLMCritic
+        from demur.engine.vllm.startup import existing
 
         clock = asyncio.get_running_loop().time
         began = clock()
         try:
-            place = await asyncio.to_thread(locate, model, described.path)
-            critic = await VLLMCritic.start(
-                place, memory_share=share, silence=settings.engine_silence, max_model_len=max_model_len, **shared
-            )
+            place = existing(await asyncio.to_thread(locate, model, described.path))
+            if await asyncio.to_thread(on_cpu):
+                critic: Critic = await in_process(place, max_model_len, shared)
+            else:
+                critic = await in_vllm(place, max_model_len, shared, share, settings.engine_silence)
         except EngineError as error:
             logger.error("the critic cannot be loaded", extra={"fields": {"cause": str(error)}})
             raise CriticUnavailable(f"the critic cannot be loaded: {error}") from error
@@ -61,6 +62,30 @@ def critic_for(
         return critic
 
     return LazyCritic(load, RestartBudget(settings.engine_restarts, settings.engine_restart_window))
+
+
+def on_cpu() -> bool:
+    """Whether vLLM, which runs the generator, has no GPU here."""
+    from vllm.platforms import current_platform
+
+    return bool(current_platform.is_cpu())
+
+
+async def in_process(place: str, max_model_len: int | None, shared: Mapping[str, Any]) -> Critic:
+    """The critic in this process, which is there in seconds."""
+    from demur.engine.transformers_critic import TransformersCritic
+
+    taken = {name: shared[name] for name in ("dtype", "trust_remote_code") if name in shared}
+    return await TransformersCritic.start(place, max_model_len=max_model_len, **taken)
+
+
+async def in_vllm(
+    place: str, max_model_len: int | None, shared: Mapping[str, Any], share: float, silence: float
+) -> Critic:
+    """The critic in an engine of its own, which takes `share` of the memory."""
+    from demur.engine.vllm import VLLMCritic
+
+    return await VLLMCritic.start(place, memory_share=share, silence=silence, max_model_len=max_model_len, **shared)
 
 
 def locate(model: str, path: str) -> str:
