@@ -145,6 +145,8 @@ def test_promises_are_tested_on_other_graded_answers(rows, calibrated, demur):
     result = demur("calibrators", "test", file, rows(lines, "new.jsonl"))
     assert result.exit_code == 0, result.output
     assert "101 other graded questions" in result.output
+    [auc] = [line.split() for line in result.output.splitlines() if "confidence AUC" in line]
+    assert float(auc[3]) == float(auc[7])  # a raw signal is served as it is
     [line] = [line.split("  ") for line in result.output.splitlines() if line.strip().startswith("0.3 ")]
     told = [cell.strip() for cell in line if cell.strip()]
     assert told[:3] == ["0.3", f"{some.threshold:.4g}", "60"]

@@ -57,19 +57,21 @@ def test(
         Path, typer.Argument(metavar="ROWS|RUN", help="Graded rows that it was not made from, or a run's folder.")
     ],
 ) -> None:
-    """Whether its promises hold on other graded answers: how many each threshold gives, and how many are wrong.
+    """How good it is on other graded answers, and whether its promises hold: how many answers each threshold gives,
+    and how many are wrong.
 
     Nothing is asked: a threshold decides about the confidences in the rows. Intervals count one answer a question.
     """
     from demur.calibration.apply import rows_for
     from demur.calibration.calibrator_file import read
     from demur.calibration.listing import show_kept
-    from demur.calibration.promise_check import kept_promises
+    from demur.calibration.promise_check import before_and_after, kept_promises
 
     with one_line_errors():
         calibrator = read(file)
-        kept = kept_promises(calibrator, rows_for(calibrator, rows))
-    show_kept(console(), kept)
+        graded = rows_for(calibrator, rows)
+        kept, differences = kept_promises(calibrator, graded), before_and_after(calibrator, graded)
+    show_kept(console(), kept, differences)
 
 
 @app.command()

@@ -1,6 +1,6 @@
 """Calibrator files as tables: one, all of a folder, two side by side."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,10 @@ from demur.calibration.calibrator import Calibrator, Figure, Guarantee
 from demur.calibration.calibrator_file import read
 from demur.calibration.errors import CalibrationError, CalibratorFileError
 from demur.calibration.promise_check import KeptPromise
-from demur.calibration.tables import show_promises
+from demur.calibration.tables import figures_table, show_promises
 from demur.calibration.versions import Versions
 from demur.calibration.wording import confidence_needed, how_certified, percent, valid_for
-from demur.core.metrics import METRICS
+from demur.core.metrics import METRICS, Difference
 from demur.named_file import shown
 
 SHORT = 12
@@ -84,8 +84,10 @@ def diff_table(first: Calibrator, second: Calibrator) -> Table:
     return _table(title, ("", "first", "second"), [line for line in lines if line[1] != line[2]])
 
 
-def show_kept(console: Console, kept: Sequence[KeptPromise]) -> None:
-    """What each certified error rate came to on other graded answers, and what that says of its promise."""
+def show_kept(console: Console, kept: Sequence[KeptPromise], differences: Mapping[str, Difference]) -> None:
+    """How good the confidences are on other graded answers, what each certified error rate came to on them, and what
+    that says of its promise."""
+    console.print(figures_table("Before and after, on these graded answers, with 95 % intervals", differences))
     lines = [
         (
             f"{one.guarantee.max_error:g}", confidence_needed(one.threshold), f"{one.answered:,}", one.coverage.text,

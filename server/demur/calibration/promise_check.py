@@ -1,14 +1,16 @@
 """Whether the promises of a calibrator hold on other graded answers than those it was made from."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from demur.calibration.calibrate import FIGURES
 from demur.calibration.calibrator import Calibrator, Guarantee
 from demur.calibration.errors import CalibrationError
 from demur.calibration.rows import SignalRows
 from demur.core.calibration.claims import wrong_of_one_each
+from demur.core.metrics import METRICS, Difference, Rows, compare
 from demur.evaluation.promise import Share, verdict
 
 
@@ -35,6 +37,19 @@ class KeptPromise:
     def verdict(self) -> str:
         """In words; it is about these questions, a promise is about many sets of them."""
         return verdict(self.error, self.guarantee.max_error)
+
+
+def before_and_after(calibrator: Calibrator, rows: SignalRows) -> Mapping[str, Difference]:
+    """The figures of calibration over the graded ones of `rows`, with the raw number and with the calibrated one.
+
+    The raw one is what the model stated, or the calibrator's first signal where it stated nothing.
+    """
+    graded = rows.graded()
+    data = graded.packed()
+    raw = "verbalized" if "verbalized" in graded.signals else calibrator.signals[0]
+    confidences = graded.values((raw,))[:, 0], calibrator.confidence(graded.values(calibrator.signals))
+    before, after = (Rows.of(p, data.correct, data.problem.tolist()) for p in confidences)
+    return compare(before, after, metrics={name: METRICS[name] for name in FIGURES})
 
 
 def kept_promises(calibrator: Calibrator, rows: SignalRows) -> Sequence[KeptPromise]:

@@ -1,5 +1,7 @@
 """What the terminal shows of a calibrator."""
 
+from collections.abc import Mapping
+
 from rich import box
 from rich.console import Console
 from rich.markup import escape
@@ -9,7 +11,7 @@ from demur.calibration.calibrate import Calibrated
 from demur.calibration.calibrator import Calibrator
 from demur.calibration.wording import carried, confidence_needed, notes, percent, sentence
 from demur.core.calibration.certified_thresholds import WHAT_HELPS
-from demur.core.metrics import METRICS
+from demur.core.metrics import METRICS, Difference
 from demur.evaluation.formatting import ARROWS, clear, interval_of, value_of
 
 PROMISE_HEADINGS = "max_error>", "confidence needed>", "questions answered>", "graded, that sure>", "wrong among them>"
@@ -18,7 +20,8 @@ PROMISE_HEADINGS = "max_error>", "confidence needed>", "questions answered>", "g
 
 def show(console: Console, found: Calibrated) -> None:
     """Before and after, which signal carried it, the thresholds, and what to know of them."""
-    console.print(figures_table(found))
+    title = f"Before and after, on {len(found.after):,} rows that the map never saw, with 95 % intervals over problems"
+    console.print(figures_table(title, found.differences))
     console.print(signals_table(found))
     console.print(carried(found), style="bold")
     show_promises(console, found.calibrator)
@@ -37,11 +40,10 @@ def show_promises(console: Console, calibrator: Calibrator) -> None:
         console.print(f"What would help: {WHAT_HELPS}.", highlight=False)
 
 
-def figures_table(found: Calibrated) -> Table:
-    """One line a figure: the raw number, the calibrated one, and what lies between, on rows the map never saw."""
-    title = f"Before and after, on {len(found.after):,} rows that the map never saw, with 95 % intervals over problems"
+def figures_table(title: str, differences: Mapping[str, Difference]) -> Table:
+    """One line a figure: the raw number, the calibrated one, and what lies between."""
     table = _table(title, "figure", "", "before>", "after>", "difference>", "95 % interval")
-    for name, gap in found.differences.items():
+    for name, gap in differences.items():
         metric = METRICS[name]
         interval = interval_of(gap.difference)
         before, after = (f"{value_of(f)} [dim]{interval_of(f)}[/]" for f in (gap.first, gap.second))
