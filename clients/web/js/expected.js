@@ -5,9 +5,10 @@ import { appendUntrusted } from "./untrusted.js";
 import { percent } from "./words.js";
 
 const SHOWN = 3000;
+const OVER = 4;
 const ABOUT =
-  "How likely the model’s critic found it, once each token stood, that the whole answer would be right. " +
-  "It pictures hope, and never says which step is right.";
+  "How likely the model’s critic found it, once each token stood, that the whole answer would be right, as the mean over " +
+  "the last four tokens: what it says at a single one jumps. It pictures hope, and never says which step is right.";
 
 export class Expected {
   /** @type {Reply["token_values"]} */
@@ -33,13 +34,27 @@ export class Expected {
 
   #show() {
     const values = this.element.open && this.#values ? this.#values : [];
-    this.#tokens.replaceChildren(...values.slice(0, SHOWN).map(token));
+    this.#tokens.replaceChildren(...values.slice(0, SHOWN).map(({ text }, at) => token(text, smoothed(values, at))));
     if (values.length > SHOWN) this.#tokens.append(` … ${(values.length - SHOWN).toLocaleString("en")} more tokens`);
   }
 }
 
-/** @param {{text: string, value: number | null}} token */
-function token({ text, value }) {
+/**
+ * The mean of the values up to a token, OVER of them at most; null where it has none.
+ * @param {NonNullable<Reply["token_values"]>} values
+ * @param {number} at
+ */
+function smoothed(values, at) {
+  if (values[at].value === null) return null;
+  const known = values.slice(Math.max(0, at + 1 - OVER), at + 1).flatMap(({ value }) => (value === null ? [] : [value]));
+  return known.reduce((sum, value) => sum + value, 0) / known.length;
+}
+
+/**
+ * @param {string} text
+ * @param {number | null} value
+ */
+function token(text, value) {
   const made = el("span", { class: "token", title: value === null ? "no value" : percent(value) });
   made.style.setProperty("--doubt-share", String(value === null ? 0 : 1 - value));
   appendUntrusted(made, text);
