@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import torch
 from safetensors.torch import load_file, save_file
@@ -14,8 +14,9 @@ from demur.manifest import Critic, Manifest, SamplingDefaults
 from demur.prompts import prompt_hash
 from demur_smol_lab import Stage
 from demur_smol_lab.llama import PROJECTIONS, Llama
-from demur_smol_lab.measuring import markdown
+from demur_smol_lab.measuring import KINDS, markdown
 from demur_smol_lab.plan import Plan
+from demur_smol_lab.problems.splits import Measured
 from demur_training.errors import DataError
 
 BASE = "HuggingFaceTB/SmolLM2-135M-Instruct"
@@ -50,15 +51,39 @@ def export(
     save_file(peft_tensors(model), out / ADAPTER, metadata={"format": "pt"})
     save_file(dict(critic), out / CRITIC, metadata={"format": "pt"})
     (out / "adapter_config.json").write_text(json.dumps(_peft_configuration(model, plan), indent=2) + "\n")
-    manifest(plan, tables).write(out)
-    (out / "README.md").write_text(card(plan, tables, histogram))
-    files = sorted(path for path in out.iterdir() if path.name != "SHA256SUMS")
-    sums = (f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files)
-    (out / "SHA256SUMS").write_text("".join(sums))
-    size = sum(path.stat().st_size for path in files)
+    manifest(plan, brief(tables)).write(out)
+    (out / "README.md").write_text(card(plan, brief(tables), histogram))
+    size = _sealed(out)
     if size > limit:
         raise ValueError(f"{out} holds {size / 1e6:.1f} MB, more than the {limit / 1e6:.1f} MB allowed: lower the rank")
     return size
+
+
+def describe(plan: Plan, tables: Mapping[str, Mapping[str, Any]], out: Path) -> None:
+    """Put new figures into the card and the manifest of the artefact in `out`. Its weights stay, and so does what else
+    the two say; a table that is not among `tables` is the one that was there."""
+    kept, readme = Manifest.load(out), (out / "README.md").read_text()
+    every = {**kept.metrics, **brief(tables)}
+    ordered = {split: every[split] for split in get_args(Measured) if split in every}
+    kept.model_copy(update={"metrics": ordered, "calibrated": calibrated(ordered)}).write(out)
+    (out / "README.md").write_text(card(plan, ordered, readme.split("```\n")[1]))
+    _sealed(out)
+
+
+def brief(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Without the figures by family and size, which are too many for a card."""
+    return {
+        split: {model: {name: value for name, value in of.items() if name != KINDS} for model, of in models.items()}
+        for split, models in tables.items()
+    }
+
+
+def _sealed(out: Path) -> int:
+    """Write the hashes of an artefact's files; their size in bytes."""
+    files = sorted(path for path in out.iterdir() if path.name != "SHA256SUMS")
+    sums = (f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files)
+    (out / "SHA256SUMS").write_text("".join(sums))
+    return sum(path.stat().st_size for path in files)
 
 
 def adopt(model: Llama, artefact: Path) -> None:

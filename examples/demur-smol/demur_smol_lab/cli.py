@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -119,15 +119,21 @@ def export(out: Out, to: Annotated[Path, typer.Option(help="Folder for the artef
     from demur_smol_lab.pipeline import FINAL
     from demur_smol_lab.tokens import Vocabulary
 
-    pipeline = _reopened(out, base)
-    tables = {
-        path.stem.removeprefix("table-"): json.loads(path.read_text()) for path in sorted(out.glob("table-*.json"))
-    }
-    if not tables:
-        raise DataError(f"{out} has not been measured: demur-smol-lab measure --out {out} --split validation")
+    pipeline, tables = _reopened(out, base), _tables(out)
     head = pipeline.critic(Vocabulary(pipeline.base))
     size = write(pipeline.model(FINAL), pipeline.plan, tables, (out / "histogram.txt").read_text(), head, to)
     typer.echo(f"{to}: {size / 1e6:.1f} MB")
+
+
+@app.command()
+def describe(
+    out: Out, to: Annotated[Path, typer.Option(help="Folder of the artefact that was measured.")], base: Base = None
+) -> None:
+    """Write what was measured since an export into its card and manifest; the weights stay."""
+    from demur_smol_lab.artefact import describe as write
+
+    write(_reopened(out, base).plan, _tables(out), to)
+    typer.echo(f"{to}: card, manifest and hashes written")
 
 
 def main() -> None:
@@ -142,6 +148,16 @@ def _reopened(out: Path, base: Path | None, device: str = "cpu") -> "Pipeline":
     if not (out / "plan.json").exists():
         raise DataError(f"{out} holds no run: demur-smol-lab run --out {out}")
     return Pipeline(_base(base), out, Plan.read(out / "plan.json"), device)
+
+
+def _tables(out: Path) -> dict[str, dict[str, Any]]:
+    """The tables of a run by split. Raises DataError where there are none."""
+    found = {
+        path.stem.removeprefix("table-"): json.loads(path.read_text()) for path in sorted(out.glob("table-*.json"))
+    }
+    if not found:
+        raise DataError(f"{out} has not been measured: demur-smol-lab measure --out {out} --split validation")
+    return found
 
 
 def _base(given: Path | None) -> Path:

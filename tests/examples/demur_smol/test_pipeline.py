@@ -1,5 +1,6 @@
 """The stages on a tiny model: in order, resumable, and what they leave behind."""
 
+import hashlib
 import json
 import shutil
 from collections import Counter
@@ -14,6 +15,7 @@ from transformers import AutoModelForCausalLM
 from typer.testing import CliRunner
 
 from demur.manifest import Critic, Manifest
+from demur.measured import Example
 from demur.model.calibrated import ARTEFACT
 from demur.model.merging import merge
 from demur_smol_lab import artefact, curriculum, plan, training
@@ -230,6 +232,26 @@ def test_the_merged_model_answers_as_the_adapted_one_does(folder, tmp_path):
     assert Manifest.load(merged).calibrated is False
 
 
+def described_anew(made: Path) -> None:
+    """What the run measured is put into the card and the manifest, and nothing else is changed."""
+    out = made / "artefact"
+    before = Manifest.load(out).model_copy(update={"metrics": {"transfer": {"finish, response": {"n": 1}}}})
+    example = Example(question="What is 1 + 1?", contract="response", risk_threshold=0.5, shows="answer")
+    before.model_copy(update={"examples": (example,)}).write(out)
+    weights = {path.name: path.read_bytes() for path in out.glob("*.safetensors")}
+    options = ["--out", str(made / "run"), "--to", str(out)]
+    assert CliRunner().invoke(app, ["describe", *options]).exit_code == 0
+    assert {path.name: path.read_bytes() for path in out.glob("*.safetensors")} == weights
+    after = Manifest.load(out)
+    assert after.examples == (example,)
+    assert list(after.metrics) == ["test", "transfer"]
+    assert "kinds" not in after.metrics["test"]["finish, response"]
+    assert "## Measured: test problems" in (out / "README.md").read_text()
+    for line in (out / "SHA256SUMS").read_text().splitlines():
+        digest, name = line.split()
+        assert hashlib.sha256((out / name).read_bytes()).hexdigest() == digest
+
+
 TABLED_AND_ASKED = "lookup-response-own", "finish-response-test"
 
 
@@ -250,6 +272,7 @@ def test_what_was_exported_can_be_adopted_and_measured_again(folder, tmp_path):
     known, asked = (list(read_samples(tmp_path / "run" / "measured" / f"{name}.jsonl")) for name in TABLED_AND_ASKED)
     assert len(known) == 6
     assert not {one.problem.question for one in known} & {one.problem.question for one in asked}
+    described_anew(tmp_path)
     again = CliRunner().invoke(app, ["adopt", *options])
     assert "choose another folder" in str(again.exception)
 
