@@ -110,6 +110,17 @@ def test_a_vote_is_named_as_it_has_to_be_asked_for(served) -> None:
     assert server.ask("sure", max_error=0.05, **fields).status_code == 200
 
 
+def test_what_was_asked_otherwise_is_named_though_it_is_the_default(served) -> None:
+    plain = voted(served, 2, level(0.05, None), selection="majority")
+    server = served.with_files(plain, voted(served, 4, level(0.05, 0.8)))
+    message = server.ask("sure", max_error=0.05, samples=2, selection="majority").json()["error"]["message"]
+    assert message.endswith("ask with samples: 4, selection: majconf")
+    alone = file(served.folder / "alone.json", served.conditions())
+    server = served.with_files(alone, plain)
+    message = server.ask("sure", max_error=0.1, samples=2, selection="majority").json()["error"]["message"]
+    assert message.endswith("ask with samples: 1")
+
+
 def test_a_vote_of_another_kind_of_request_is_not_named(served) -> None:
     alone = file(served.folder / "alone.json", served.conditions())
     server = served.with_files(alone, voted(served, 4, level(0.05, 0.8), temperature=0.5))

@@ -170,8 +170,8 @@ def _by_vote(request: ResolvedRequest, max_error: float, services: ScoringServic
         return None
     cheapest = min(able, key=lambda one: one.samples)
     told = ((name, cheapest.conditions[name]) for name in _VOTING if name in cheapest.differing(asked))
-    usual = RequestParams.model_fields
-    return ", ".join(f"{name}: {value}" for name, value in told if value not in (None, usual[name].default))
+    usual = {name: RequestParams.model_fields[name].default for name in _VOTING if asked.get(name) is None}
+    return ", ".join(f"{name}: {value}" for name, value in told if value is not None and value != usual.get(name))
 
 
 def _level(guarantee: Guarantee) -> str:

@@ -1,7 +1,7 @@
 """The Critic port over transformers, in this process: for machines without a GPU.
 
-There a second vLLM engine takes half a minute to start, most of it two imports of vLLM one after the other, and three
-gigabytes. A critic only reads, each sequence once, so that an engine has little to schedule.
+There a second vLLM engine takes half a minute to start, most of it two imports of vLLM one after the other. A critic
+only reads, each sequence once, so that an engine has little to schedule.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from demur.engine.base import EngineDead, EngineError
 
-# vLLM's names for data types. Full precision by default: half of it is no faster on most CPUs.
+# vLLM's names for data types. Full precision by default, in which every CPU computes.
 _DATA_TYPES = {"auto": "float32", "float": "float32", "half": "float16"}
 
 
