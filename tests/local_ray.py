@@ -44,9 +44,11 @@ class Cluster:
     address: str
     url: str
     deploy: Path
+    folder: Path
+    """Where Ray keeps its sockets and logs."""
 
     def replicas(self) -> list[psutil.Process]:
-        return [child for child in self.ray.children(recursive=True) if "ServeReplica" in _title(child)]
+        return [child for child in self.ray.children(recursive=True) if "ServeReplica" in title(child)]
 
     def is_ready(self) -> bool:
         try:
@@ -58,6 +60,14 @@ class Cluster:
         """Both replicas take requests: `/ready` says so of one, and a process may be there long before its model is."""
         return len(self.replicas()) == 2 and self.is_ready() and self._running() == 2
 
+    def logged(self) -> str:
+        """The end of what each replica wrote: why one is not there, in the message of the check that missed it."""
+        logs = sorted(self.folder.glob("s/session_latest/logs/serve/replica_*"), key=lambda log: log.stat().st_mtime)
+        logs += self.folder.glob("s/session_latest/logs/worker-*.err")
+        return "\n\n".join(
+            f"{log.name}:\n{log.read_text(errors='replace')[-3000:]}" for log in logs if log.stat().st_size
+        )
+
     def _running(self) -> int:
         """How many replicas Ray Serve calls running. It is asked by another process, since this one is no part of it."""
         asked = subprocess.run(
@@ -66,7 +76,8 @@ class Cluster:
         return int(asked.stdout)
 
 
-def _title(process: psutil.Process) -> str:
+def title(process: psutil.Process) -> str:
+    """What the process calls itself; nothing once it ended."""
     try:
         return " ".join(process.cmdline())
     except psutil.Error:  # it ended meanwhile
@@ -87,7 +98,7 @@ def local_cluster(deploy: Path, arguments: dict[str, Any]) -> Iterator[Cluster]:
         with _process(start, deploy, folder / "ray.log", "Ray runtime started") as ray:
             address = re.search(r"--address='([^']+)'", (folder / "ray.log").read_text())
             assert address
-            found = Cluster(ray, address[1], f"http://127.0.0.1:{http}", deploy)
+            found = Cluster(ray, address[1], f"http://127.0.0.1:{http}", deploy, folder)
             serve = [TOOLS / "serve", "run", f"--app-dir={deploy}", f"--address={address[1]}", config]
             with _process(serve, deploy, folder / "serve.log"):
                 assert until(found.is_whole), (folder / "serve.log").read_text()[-3000:]
