@@ -28,14 +28,17 @@ BEFORE_END = 0.5
 
 PLACES = 0.0, 0.25, 0.5, 0.75, 1.0
 """Where along an output its values are looked at, as shares of its tokens: before the first of them ... at the last."""
+OVER = 4
+"""The web page shows the mean of the values at a token and at those before it, this many at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """The critic's values over one output: those at PLACES, the mean distance from one token's to the next one's, and
-    the share of all that are exactly 0 or 1."""
+    """The critic's values over one output: those at PLACES, what the page shows there, the mean distance from one
+    token's to the next one's, and the share of all that are exactly 0 or 1."""
 
     places: list[float]
+    shown: list[float]
     step: float
     clipped: float
 
@@ -102,7 +105,18 @@ def course(values: Sequence[float]) -> Course:
     last = len(values) - 1
     steps = [abs(after - before) for before, after in pairwise(values)]
     clipped = sum(value in (0.0, 1.0) for value in values) / len(values)
-    return Course([values[round(place * last)] for place in PLACES], sum(steps) / max(1, last), clipped)
+    at = [round(place * last) for place in PLACES]
+    step = sum(steps) / max(1, last)
+    return Course([values[one] for one in at], [shown(values, one) for one in at], step, clipped)
+
+
+def shown(values: Sequence[float], at: int) -> float:
+    """What the page shows at a place of an output with these values [tokens + 1]: the mean over up to OVER tokens. The
+    value before the first token is no token's and stands for itself."""
+    if at == 0:
+        return values[0]
+    held = values[max(1, at + 1 - OVER) : at + 1]
+    return sum(held) / len(held)
 
 
 def _branch(sample: Sample, prompts: Prompts, end: int, index: int) -> Branch:

@@ -123,7 +123,8 @@ def lead(samples: Sequence[Sample], others: Sequence[float]) -> dict[str, Any] |
 
 def along(samples: Sequence[Sample], courses: Sequence[Course | None]) -> dict[str, Any]:
     """The critic along outputs, without those that violate the form: at each of PLACES its AUC, its smECE and its mean
-    value; then the mean distance from one token's value to the next, and the share of values that are 0 or 1."""
+    value, and AUC and smECE of the means that the page shows; then the mean distance from one token's value to the
+    next, and the share of values that are 0 or 1."""
     known = [(s, course) for s, course in zip(samples, courses, strict=True) if course is not None]
     if not known:
         return {"places": [], "step": None, "clipped": None}
@@ -132,8 +133,10 @@ def along(samples: Sequence[Sample], courses: Sequence[Course | None]) -> dict[s
     for at, place in enumerate(PLACES):
         values = [course.places[at] for _, course in known]
         found = summarise(Rows.of(values, valid, names)).as_dict()
+        shown = summarise(Rows.of([course.shown[at] for _, course in known], valid, names)).as_dict()
         mean = sum(values) / len(values)
-        places.append({"place": place, "auc": found["auc"], "smece": found["smece"], "mean": mean})
+        both = {"shown_auc": shown["auc"], "shown_smece": shown["smece"]}
+        places.append({"place": place, "auc": found["auc"], "smece": found["smece"], "mean": mean, **both})
     step, clipped = (sum(getattr(course, what) for _, course in known) / len(known) for what in ("step", "clipped"))
     return {"places": places, "step": step, "clipped": clipped}
 
@@ -191,6 +194,13 @@ def _claims(samples: Sequence[Sample]) -> list[tuple[str, float, str]]:
 
 
 LEAD, ALONG, KINDS = "auc_above_lookup", "along", "kinds"
+AT_PLACES = {
+    "auc": "AUC",
+    "smece": "smECE",
+    "mean": "mean value",
+    "shown_auc": "AUC as shown",
+    "shown_smece": "smECE as shown",
+}
 COLUMNS = {
     "format": "format",
     "accuracy": "accuracy",
@@ -230,10 +240,9 @@ def _along(name: str, found: Mapping[str, Any]) -> str:
     """The critic's values at each place of the outputs."""
     if not found["places"]:
         return ""
-    head = f"\n| {name}, tokens written | AUC | smECE | mean value |\n|---|---|---|---|\n"
+    head = f"\n| {name}, tokens written | {' | '.join(AT_PLACES.values())} |\n|{'---|' * (1 + len(AT_PLACES))}\n"
     rows = "".join(
-        f"| {one['place']:.0%} | {_cell(one['auc'])} | {_cell(one['smece'])} | {_cell(one['mean'])} |\n"
-        for one in found["places"]
+        f"| {one['place']:.0%} | {' | '.join(_cell(one[what]) for what in AT_PLACES)} |\n" for one in found["places"]
     )
     return f"{head}{rows}\nFrom token to token {found['step']:.3f}; {found['clipped']:.1%} of the values are 0 or 1.\n"
 

@@ -305,7 +305,7 @@ class Pipeline:
         self, model: Llama, vocabulary: Vocabulary, contract: ContractName, table: Measured, samples: list[Sample]
     ) -> list[Course | None]:
         """The critic's values over each sample of a table; none where the form was violated."""
-        kept = self.out / "measured" / f"critic-{contract}-{table}.json"
+        kept = self.out / "measured" / f"courses-{contract}-{table}.json"
         if not kept.exists():
             found = self._judge(model, vocabulary, samples)
             kept.write_text(json.dumps([None if one is None else asdict(one) for one in found]))

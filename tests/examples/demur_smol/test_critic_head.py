@@ -97,9 +97,10 @@ def test_values_are_probabilities():
 def test_a_course_is_looked_at_from_before_the_first_token_to_the_last():
     found = critic.course([0.5, 0.6, 0.4, 0.4, 0.8, 1.0, 1.0, 0.9, 0.0])
     assert found.places == [0.5, 0.4, 0.8, 1.0, 0.0]
+    assert found.shown == pytest.approx([0.5, (0.6 + 0.4) / 2, (0.6 + 0.4 + 0.4 + 0.8) / 4, 3.2 / 4, 2.9 / 4])
     assert found.step == pytest.approx((0.1 + 0.2 + 0.0 + 0.4 + 0.2 + 0.0 + 0.1 + 0.9) / 8)
     assert found.clipped == pytest.approx(3 / 9)
 
 
 def test_an_output_without_tokens_has_the_value_of_its_prompt():
-    assert critic.course([0.3]) == critic.Course([0.3] * len(critic.PLACES), 0.0, 0.0)
+    assert critic.course([0.3]) == critic.Course([0.3] * len(critic.PLACES), [0.3] * len(critic.PLACES), 0.0, 0.0)

@@ -385,11 +385,13 @@ def test_what_came_right_stands_beside_what_was_stated_by_kind():
 
 def test_the_critic_is_measured_along_outputs():
     samples = [judged(0, "add/1", 0.9, True), judged(1, "add/1", 0.4, False), judged(2, "add/9", None, False)]
-    rising, falling = Course([0.5, 0.5, 0.6, 0.7, 0.9], 0.1, 0.0), Course([0.5, 0.5, 0.4, 0.3, 0.0], 0.2, 0.5)
+    rising = Course([0.5, 0.5, 0.6, 0.7, 0.9], [0.5, 0.5, 0.5, 0.6, 0.7], 0.1, 0.0)
+    falling = Course([0.5, 0.5, 0.4, 0.3, 0.0], [0.5, 0.5, 0.5, 0.4, 0.3], 0.2, 0.5)
     found = along(samples, [rising, falling, None])
     assert [one["place"] for one in found["places"]] == list(PLACES)
     assert [one["auc"]["value"] for one in found["places"]] == [0.5, 0.5, 1.0, 1.0, 1.0]
     assert [one["mean"] for one in found["places"]] == pytest.approx([0.5, 0.5, 0.5, 0.5, 0.45])
+    assert [one["shown_auc"]["value"] for one in found["places"]] == [0.5, 0.5, 0.5, 1.0, 1.0]
     assert (found["step"], found["clipped"]) == (pytest.approx(0.15), 0.25)
     text = markdown({"critic": {**figures(samples), "along": found}})
     assert "| 100% | 1.000" in text
