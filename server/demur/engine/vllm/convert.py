@@ -32,9 +32,11 @@ _FINISH_REASONS: Mapping[str, FinishReason] = {
 }
 
 
-def sampling_params(sampling: Sampling, seeding: Seeding, *, shows_special: bool = False) -> "SamplingParams":
+def sampling_params(
+    sampling: Sampling, seeding: Seeding, *, shows_special: bool = False, detokenize: bool = True
+) -> "SamplingParams":
     """vLLM's sampling parameters for one sample, whole or in pieces as its `step` says; `seeding` says who draws if it
-    has a seed, `shows_special` whether special tokens stay in the text.
+    has a seed, `shows_special` whether special tokens stay in the text, `detokenize` whether vLLM writes that text.
 
     Raises RequestRefused for a seed that nobody can draw with and as `compact_grammar` does, ValueError for settings
     vLLM refuses.
@@ -57,6 +59,7 @@ def sampling_params(sampling: Sampling, seeding: Seeding, *, shows_special: bool
         output_kind=RequestOutputKind.FINAL_ONLY if sampling.step is None else RequestOutputKind.DELTA,
         stream_interval=sampling.step,
         skip_special_tokens=not shows_special,
+        detokenize=detokenize,
         **shaping,
     )
 
@@ -84,8 +87,15 @@ def compact_grammar(schema: str) -> str:
         raise RequestRefused(f"the schema cannot be forced: {error}", "schema") from error
 
 
-def chunk(output: "RequestOutput", prompt_tokens: int, completion_tokens: int, texts: TokenTexts | None) -> Chunk:
-    """One piece of a sample that had `completion_tokens` before it. `texts` is there where log-probabilities are told.
+def chunk(
+    output: "RequestOutput",
+    prompt_tokens: int,
+    completion_tokens: int,
+    texts: TokenTexts | None,
+    text: str | None = None,
+) -> Chunk:
+    """One piece of a sample that had `completion_tokens` before it. `texts` is there where log-probabilities are told,
+    `text` where vLLM wrote none.
 
     Raises EngineError when vLLM gave the sample up.
     """
@@ -94,7 +104,7 @@ def chunk(output: "RequestOutput", prompt_tokens: int, completion_tokens: int, t
     if finish is not None and finish not in _FINISH_REASONS:
         raise EngineError(f"vLLM ended the sample with {finish!r}")
     return Chunk(
-        text=piece.text,
+        text=piece.text if text is None else text,
         token_ids=tuple(piece.token_ids),
         finish_reason=_FINISH_REASONS[finish] if finish is not None else None,
         prompt_tokens=prompt_tokens,

@@ -1,4 +1,4 @@
-"""The text of single tokens, by the same incremental decoding that vLLM writes its text with."""
+"""The text of single tokens, by the same incremental decoding that vLLM writes its text with, and of all at once."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,6 +7,13 @@ from demur.engine.base import EngineError
 
 _BROKEN = "Invalid prefix encountered"
 """How the decoder says that bytes it held back will never make a character; vLLM goes on without them, too."""
+
+
+_NO_PIECES = "this model's tokenizer cannot tell the text of single tokens"
+_CONTEXT = 8
+"""Tokens before an output that are decoded with it: some decoders drop the space before the very first word."""
+_HALF = "\ufffd"
+"""What stands for bytes that are no character, or not yet."""
 
 
 class TokenTexts:
@@ -19,7 +26,7 @@ class TokenTexts:
 
         self._backend = getattr(tokenizer, "backend_tokenizer", None)
         if self._backend is None:
-            raise EngineError("this model's tokenizer cannot tell the text of single tokens")
+            raise EngineError(_NO_PIECES)
         self._skips_special = not shows_special
         self._decoder = DecodeStream(ids=list(prompt), skip_special_tokens=self._skips_special)
 
@@ -42,3 +49,24 @@ def pieces(
     """What each of `token_ids`, which follow `prompt`, adds to the text. Raises EngineError as TokenTexts does."""
     texts = TokenTexts(tokenizer, prompt, shows_special=shows_special)
     return [texts.next(token) for token in token_ids]
+
+
+def decodes(tokenizer: Any) -> bool:
+    """Whether the functions here can tell its texts: not those of a tokenizer written in Python."""
+    return getattr(tokenizer, "backend_tokenizer", None) is not None
+
+
+def decoded(tokenizer: Any, prompt: Sequence[int], token_ids: Sequence[int], *, shows_special: bool = False) -> str:
+    """The text of `token_ids`, which follow `prompt`: what `pieces` add up to, in a tenth of the time.
+
+    Where bytes came that are no characters, it is put together of these pieces. Raises EngineError as TokenTexts does.
+    """
+    if not decodes(tokenizer):
+        raise EngineError(_NO_PIECES)
+    backend, skips = tokenizer.backend_tokenizer, not shows_special
+    before = list(prompt[-_CONTEXT:])
+    start = backend.decode(before, skip_special_tokens=skips)
+    text = backend.decode([*before, *token_ids], skip_special_tokens=skips)
+    if _HALF in text or not text.startswith(start):
+        return "".join(pieces(tokenizer, prompt, token_ids, shows_special=shows_special))
+    return text[len(start) :]

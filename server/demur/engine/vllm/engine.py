@@ -27,13 +27,14 @@ from demur.engine.base import (
 from demur.engine.vllm.arguments import Seeding, seeding
 from demur.engine.vllm.control_tokens import ControlTokens
 from demur.engine.vllm.convert import chunk, sampling_params, translated_errors
-from demur.engine.vllm.detokenize import TokenTexts, pieces
+from demur.engine.vllm.detokenize import TokenTexts, decoded, decodes, pieces
 from demur.engine.vllm.outputs import counted
 from demur.engine.vllm.process import SILENCE, EngineProcess
 from demur.engine.vllm.special_tokens import marks_thought
 from demur.engine.vllm.startup import existing, import_vllm, launch
 
 if TYPE_CHECKING:
+    from vllm.outputs import RequestOutput
     from vllm.v1.engine.async_llm import AsyncLLM
 
 LONGEST_THOUGHT_TAG = 16
@@ -176,7 +177,11 @@ class VLLMEngine:
         with translated_errors():
             asked = tokens_input([*token_ids, *written, *opening])
             room = replace(sampling, max_tokens=max(sampling.max_tokens - len(opening), 1))
-            params = sampling_params(self._within_limits(room), self._seeding, shows_special=self._shows_special)
+            # A whole output is decoded once, in place of each token by itself.
+            at_once = sampling.step is None and sampling.logprobs is None and decodes(self._llm.get_tokenizer())
+            params = sampling_params(
+                self._within_limits(room), self._seeding, shows_special=self._shows_special, detokenize=not at_once
+            )
             texts = None if sampling.logprobs is None else self._texts([*token_ids, *written, *opening])
             # A reasoning parser would hold the constraint back until a thought has ended: here none is open any more,
             # and a form that is forced leaves no room for one.
@@ -186,9 +191,16 @@ class VLLMEngine:
                 outputs = counted(self._llm, outputs, request_id, sampling.untold)
             async with aclosing(outputs):
                 async for output in outputs:
-                    piece = chunk(output, len(token_ids), completion_tokens, texts)
+                    text = self._text(asked["prompt_token_ids"], output) if at_once else None
+                    piece = chunk(output, len(token_ids), completion_tokens, texts, text)
                     completion_tokens += len(piece.token_ids)
                     yield piece
+
+    def _text(self, prompt: Sequence[int], output: "RequestOutput") -> str:
+        """As vLLM writes it: without the token that ended the sample."""
+        [piece] = output.outputs
+        said = piece.token_ids[:-1] if piece.finish_reason == "stop" else piece.token_ids
+        return decoded(self._llm.get_tokenizer(), prompt, said, shows_special=self._shows_special)
 
     def _so_far(self, written: Written) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The tokens of a reply so far, and of what is put behind it. A thought's end tag may be a token of its own.
