@@ -125,7 +125,8 @@ async def paired(
 ) -> list[Pair]:
     """The rounds of one case. Raises SystemExit where the two do not generate as many tokens."""
     probe = PROBE * case.concurrency
-    limits = httpx.Limits(max_connections=None, max_keepalive_connections=256)
+    # A server closes what was idle for 5 s, as one is while the other is asked; whoever asks must give it up before.
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=256, keepalive_expiry=2.0)
     async with httpx.AsyncClient(timeout=600, limits=limits, trust_env=False) as client:
         for at in (first, first + probe):
             done = [await load(client, each, case, probe, length, at) for each in (ours, theirs)]
