@@ -18,9 +18,9 @@ def server(record: Record, model: str, streamed: bool | None = None) -> str:
     benchmark = f"server, {model} model"
     found = figures(record, benchmark)
     rows = list[list[str]]()
-    for case in dict.fromkeys(name.partition(": ")[0] for name in found):
-        parts = CASE.fullmatch(case)
-        assert parts is not None, case
+    cases = {name.partition(": ")[0] for name in found}
+    for parts in sorted(filter(None, map(CASE.fullmatch, cases)), key=_by_numbers):
+        case = parts[0]
         if streamed is not None and (parts["how"] == "streamed") != streamed:
             continue
         how = "" if streamed is not None else f"{parts['how']}, "
@@ -46,10 +46,8 @@ def gateway(record: Record) -> str:
     """What each gateway adds to its host, by load."""
     found = figures(record, "gateway")
     rows = list[list[str]]()
-    for name in found:
-        parts = LOAD.fullmatch(name)
-        if parts is None:
-            continue
+    for parts in sorted(filter(None, map(LOAD.fullmatch, found)), key=_by_numbers):
+        name = parts[0]
         of = name.removesuffix("CPU a request")
         each = (text(found[of + what]) for what in ("added p50", "added p99", "CPU a request"))
         failed, memory, busy = (found[of + what] for what in ("failures", "memory", "host busy"))
@@ -59,6 +57,13 @@ def gateway(record: Record) -> str:
     measured = record["gateway"]["conditions"]
     more = f"{measured['rounds']} rounds of {measured['seconds']:g} s, LiteLLM {measured['litellm']}"
     return table([*columns, "MiB", "failed", "host busy"], rows, conditions(record, "gateway", more))
+
+
+def _by_numbers(parts: re.Match[str]) -> tuple[tuple[str, float], ...]:
+    """What rows are sorted by: words as words, numbers as numbers."""
+    told = parts.groupdict()
+    order = [name for name in ("how", "api", "contract", "k", "rate", "together", "name") if name in told]
+    return tuple(("", float(told[name])) if name in ("k", "rate", "together") else (told[name], 0.0) for name in order)
 
 
 def open_streams(record: Record) -> str:
