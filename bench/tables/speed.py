@@ -18,8 +18,7 @@ def server(record: Record, model: str, streamed: bool | None = None) -> str:
     benchmark = f"server, {model} model"
     found = figures(record, benchmark)
     rows = list[list[str]]()
-    cases = {name.partition(": ")[0] for name in found}
-    for parts in sorted(filter(None, map(CASE.fullmatch, cases)), key=_by_numbers):
+    for parts in sorted(map(_case, {name.partition(": ")[0] for name in found}), key=_by_numbers):
         case = parts[0]
         if streamed is not None and (parts["how"] == "streamed") != streamed:
             continue
@@ -40,6 +39,12 @@ def server(record: Record, model: str, streamed: bool | None = None) -> str:
     reserved, pairs = measured["reserved_cores"], measured["pairs"]
     said = f"{reserved} of the cores reserved for the API process" if reserved else "no core reserved"
     return table(columns, rows, conditions(record, benchmark, said, f"{pairs} pairs of rounds, ours / vLLM's"))
+
+
+def _case(name: str) -> re.Match[str]:
+    found = CASE.fullmatch(name)
+    assert found is not None, name
+    return found
 
 
 def gateway(record: Record) -> str:

@@ -70,6 +70,7 @@ def test_every_question_is_answered_the_same_when_a_replica_is_killed(cluster: C
     assert until(lambda: _each_has_its_engine(cluster)), cluster.logged()
     victim = cluster.replicas()[0]
     engines = _engines(victim)
+    assert engines
 
     for answered in asyncio.run(_ask_and_kill(cluster, victim)):
         assert answered == quiet

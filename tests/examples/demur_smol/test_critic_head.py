@@ -1,5 +1,7 @@
 """The value head: fitted in closed form, read before the end token, loadable as a token classifier."""
 
+from pathlib import Path
+
 import pytest
 import torch
 from transformers import AutoModelForTokenClassification
@@ -100,6 +102,11 @@ def test_a_course_is_looked_at_from_before_the_first_token_to_the_last():
     assert found.shown == pytest.approx([0.5, (0.6 + 0.4) / 2, (0.6 + 0.4 + 0.4 + 0.8) / 4, 3.2 / 4, 2.9 / 4])
     assert found.step == pytest.approx((0.1 + 0.2 + 0.0 + 0.4 + 0.2 + 0.0 + 0.1 + 0.9) / 8)
     assert found.clipped == pytest.approx(3 / 9)
+
+
+def test_what_is_measured_is_what_the_page_shows():
+    page = Path(__file__).parents[3] / "clients" / "web" / "js" / "expected.js"
+    assert f"const OVER = {critic.OVER};" in page.read_text(encoding="utf-8")
 
 
 def test_an_output_without_tokens_has_the_value_of_its_prompt():

@@ -57,7 +57,7 @@ def decodes(tokenizer: Any) -> bool:
 
 
 def decoded(tokenizer: Any, prompt: Sequence[int], token_ids: Sequence[int], *, shows_special: bool = False) -> str:
-    """The text of `token_ids`, which follow `prompt`: what `pieces` add up to, in a tenth of the time.
+    """The text of `token_ids`, which follow `prompt`: what `pieces` add up to, in a fraction of the time.
 
     Where bytes came that are no characters, it is put together of these pieces. Raises EngineError as TokenTexts does.
     """
