@@ -14,9 +14,10 @@ from demur.core.parsing.marks import Marks
 from demur.core.parsing.objects import in_json
 from demur.core.parsing.port import ParserSettings
 from demur.core.parsing.sentence_confidence import sentence_confidence
-from demur.core.parsing.sentences import any_of, said_to_be, without_quotes
+from demur.core.parsing.sentences import said_to_be, without_quotes
 from demur.core.parsing.stated_confidence import read_probability
 from demur.core.parsing.stated_scales import label_scale
+from demur.core.parsing.tries import any_case
 from demur.core.parsing.turns import TrailingText
 from demur.core.parsing.unlabelled import after_hashes, answer_behind, best_guess, in_table, last_part
 from demur.core.parsing.values import value_of
@@ -25,6 +26,7 @@ _ANSWERS = {Kind.ANSWER, Kind.ANSWER_OPEN}
 _CONFIDENCES = {Kind.CONFIDENCE, Kind.CONFIDENCE_OPEN}
 _SEPARATOR = r"[\s;,.…(|\[/*_。；，-]{0,8}"
 _LONGEST_BESIDE = 300
+_VALUE_AT_END = re.compile(r"[:=：]\s{0,3}([^\n]{1,60})$", re.MULTILINE)
 _LONGEST_CORRECTION = 3
 """Words."""
 _MARKUP_OPENED = re.compile(r"(?:\s{0,4}<(?:br\s?/?|b|i|em|strong|p|span|div)>){1,4}$", re.IGNORECASE)
@@ -220,16 +222,23 @@ class ResponseReader:
 
 def _beside(line: str, labels: Labels) -> re.Match[str] | None:
     """A label for the confidence near the end of a line, and what stands behind it."""
-    return _confidence_beside(labels).search(line, max(0, len(line) - _LONGEST_BESIDE))
+    start = max(0, len(line) - _LONGEST_BESIDE)
+    colon = _VALUE_AT_END.search(line, start)
+    if colon is None:
+        return None
+    form, longest = _confidence_beside(labels)
+    return form.search(line, max(start, colon.start() - longest))
 
 
 @cache
-def _confidence_beside(labels: Labels) -> re.Pattern[str]:
+def _confidence_beside(labels: Labels) -> tuple[re.Pattern[str], int]:
+    """The form, and the most characters that it takes before its colon."""
     begins = r"(?:\b|(?<=[\u3000-\u9fff]))"
-    return re.compile(
-        rf"{_SEPARATOR}{begins}(?:my )?{any_of(labels.confidence)}[*_\s]{{0,3}}[:=：]\s{{0,3}}([^\n]{{1,60}})$",
+    form = re.compile(
+        rf"{_SEPARATOR}{begins}(?:my )?{any_case(labels.confidence)}[*_\s]{{0,3}}{_VALUE_AT_END.pattern}",
         re.IGNORECASE | re.MULTILINE,
     )
+    return form, 8 + len("my ") + max(map(len, labels.confidence)) + 3
 
 
 def _scale_of(label: str) -> float | None:

@@ -2,10 +2,10 @@
 
 import re
 from collections import deque
-from collections.abc import Iterable
 from functools import cache
 
 from demur.core.parsing.labels import LABELS, Labels
+from demur.core.parsing.tries import any_case
 
 _NAMES = (
     r"\b(?:the|my|our) (?:final |correct |best |right )?(?:answer|choice|option)(?: to (?:this|the) [\w ]{1,30})?"
@@ -50,11 +50,6 @@ def without_quotes(text: str) -> str:
     return _QUOTED_LINES.sub("", _FENCED.sub("", text))
 
 
-def any_of(phrases: Iterable[str]) -> str:
-    """A pattern for all of them, the longest first."""
-    return "(?:" + "|".join(sorted(map(re.escape, phrases), key=len, reverse=True)) + ")"
-
-
 def _to_sentence_end(said: str) -> str | None:
     said = said.strip()
     end = _SENTENCE_ENDS.search(said)
@@ -66,11 +61,11 @@ def _to_sentence_end(said: str) -> str | None:
 def _other_languages(labels: Labels) -> re.Pattern[str]:
     phrases = [phrase for phrase in labels.said if not phrase.startswith(("the ", "my "))]  # English has its own
     begins = r"(?:\b|(?<=[\u3000-\u9fff]))"
-    return re.compile(rf"{begins}{any_of(phrases)}\s{{0,2}}+[:：]?+\s{{0,2}}+{_DENIED}([^\n]{{1,60}})", re.IGNORECASE)
+    return re.compile(rf"{begins}{any_case(phrases)}\s{{0,2}}+[:：]?+\s{{0,2}}+{_DENIED}([^\n]{{1,60}})", re.IGNORECASE)
 
 
 @cache
 def _amid_a_line(labels: Labels) -> re.Pattern[str]:
     begins = r"(?<!^[0-9])(?<!^[0-9][0-9])[.!?;,:)。！？；，：、][ \t]{0,3}"  # not the number of an item
-    label = rf"{any_of(labels.answer)}[ \t]{{0,2}}[:：][ \t]{{0,3}}"
+    label = rf"{any_case(labels.answer)}[ \t]{{0,2}}[:：][ \t]{{0,3}}"
     return re.compile(rf"{begins}{label}([^\n]{{1,200}})", re.IGNORECASE | re.MULTILINE)

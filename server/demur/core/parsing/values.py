@@ -8,7 +8,8 @@ from demur.core.parsing.dress import tidy
 from demur.core.parsing.labels import Labels
 from demur.core.parsing.objects import in_json
 from demur.core.parsing.sentence_confidence import sentence_confidence
-from demur.core.parsing.sentences import any_of, named, said_to_be
+from demur.core.parsing.sentences import named, said_to_be
+from demur.core.parsing.tries import any_case
 
 _ECHO = re.compile(
     r"[*_\s]*(?:let(?:'s| us| me|’s) (?:think|work|solve|go|break|reason|start|first)\b(?=[^\n.]{0,40}\b"
@@ -73,4 +74,4 @@ def _without_labels(answer: str, labels: Labels) -> str:
 
 @cache
 def _label(labels: Labels) -> re.Pattern[str]:
-    return re.compile(rf"[*_\"\s]{{0,6}}{any_of(labels.answer)}[*_\"\s]{{0,6}}[:：]\s{{0,4}}(?=\S)", re.IGNORECASE)
+    return re.compile(rf"[*_\"\s]{{0,6}}{any_case(labels.answer)}[*_\"\s]{{0,6}}[:：]\s{{0,4}}(?=\S)", re.IGNORECASE)
