@@ -12,6 +12,8 @@ _BROKEN = "Invalid prefix encountered"
 _NO_PIECES = "this model's tokenizer cannot tell the text of single tokens"
 _CONTEXT = 8
 """Tokens before an output that are decoded with it: some decoders drop the space before the very first word."""
+_UNFINISHED = 8
+"""Tokens at the end of an output that are tried without before it is put together piece by piece."""
 _HALF = "\ufffd"
 """What stands for bytes that are no character, or not yet."""
 
@@ -59,14 +61,28 @@ def decodes(tokenizer: Any) -> bool:
 def decoded(tokenizer: Any, prompt: Sequence[int], token_ids: Sequence[int], *, shows_special: bool = False) -> str:
     """The text of `token_ids`, which follow `prompt`: what `pieces` add up to, in a fraction of the time.
 
-    Where bytes came that are no characters, it is put together of these pieces. Raises EngineError as TokenTexts does.
+    Where bytes came that are no characters, some decoders need these pieces. Raises EngineError as TokenTexts does.
     """
     if not decodes(tokenizer):
         raise EngineError(_NO_PIECES)
     backend, skips = tokenizer.backend_tokenizer, not shows_special
-    before = list(prompt[-_CONTEXT:])
+    before, said = list(prompt[-_CONTEXT:]), list(token_ids)
     start = backend.decode(before, skip_special_tokens=skips)
-    text = backend.decode([*before, *token_ids], skip_special_tokens=skips)
-    if _HALF in text or not text.startswith(start):
+    text = backend.decode([*before, *said], skip_special_tokens=skips)
+    for _ in range(_UNFINISHED if _bytes_stay(backend) else 0):
+        if not said or not text.endswith(_HALF):
+            break
+        said.pop()  # the first parts of a character whose last never came
+        text = backend.decode([*before, *said], skip_special_tokens=skips)
+    broken = text.endswith(_HALF) if _bytes_stay(backend) else _HALF in text
+    if broken or start.endswith(_HALF) or not text.startswith(start):
         return "".join(pieces(tokenizer, prompt, token_ids, shows_special=shows_special))
     return text[len(start) :]
+
+
+def _bytes_stay(backend: Any) -> bool:
+    """Whether bytes that are text stay it whatever follows them. Where a decoder takes a run of byte tokens for
+    characters only as a whole, one broken byte breaks those before it."""
+    from tokenizers.decoders import ByteLevel
+
+    return isinstance(backend.decoder, ByteLevel)
