@@ -1,6 +1,6 @@
 """vLLM in this process, through its AsyncLLM: the model runs in child processes, its tokens arrive here.
 
-Importing this package does not import vLLM, which takes 10 s and starts things; `VLLMEngine.start` does.
+Importing this package does not import vLLM, which takes seconds and starts things; `VLLMEngine.start` does.
 """
 
 from demur.engine.vllm.arguments import UnknownEngineArgument
