@@ -24,3 +24,11 @@ def test_the_garbage_collector_is_as_it_was_and_leaves_what_was_imported_alone(b
     command = [sys.executable, "-c", IMPORTED.format(before=before)]
     said = subprocess.run(command, check=True, capture_output=True, text=True, timeout=300).stdout
     assert said.split() == ["True", enabled, "True"]
+
+
+def test_settings_are_looked_up_once_an_engine_runs(engine: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    from vllm import envs
+
+    assert not envs.VLLM_COMPUTE_NANS_IN_LOGITS
+    monkeypatch.setenv("VLLM_COMPUTE_NANS_IN_LOGITS", "1")
+    assert not envs.VLLM_COMPUTE_NANS_IN_LOGITS

@@ -100,15 +100,18 @@ def engine_processes() -> list[BaseProcess]:
 def _without_interrupts(arguments: Any) -> "AsyncLLM":
     """Ctrl-C in a terminal reaches every process of it, and would end the engine before the server has finished
     what is running. The engine inherits from this thread that it is blocked."""
+    from vllm.envs import disable_envs_cache, enable_envs_cache
     from vllm.usage.usage_lib import UsageContext
     from vllm.v1.engine.async_llm import AsyncLLM
 
     resource_tracker.ensure_running()  # starting it unblocks the signal, so not later
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    disable_envs_cache()  # an engine before this one enabled it, and starting one writes to the environment
     try:
         # The context chooses the batch sizes that vLLM's own API server has.
         return AsyncLLM.from_engine_args(arguments, usage_context=UsageContext.OPENAI_API_SERVER)
     finally:
+        enable_envs_cache()  # as vLLM does in its engine's process: its statistics look a setting up for each token
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
