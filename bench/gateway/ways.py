@@ -114,14 +114,18 @@ def demur(work: Path, upstreams: int = 1) -> Iterator[Way]:
 
 @contextmanager
 def litellm(work: Path) -> Iterator[Way]:
-    """The LiteLLM proxy over the host, with its defaults, in an environment of its own."""
+    """The LiteLLM proxy over the host, with its defaults and without keys, in an environment of its own."""
     install()
     upstream = {"model": "openai/m", "api_base": f"http://127.0.0.1:{HOST_PORT}/v1", "api_key": "sk-bench"}
     config = work / "litellm.json"  # JSON is YAML
     config.write_text(json.dumps({"model_list": [{"model_name": "m", "litellm_params": upstream}]}))
     command = [str(ENVIRONMENT / "bin" / "litellm"), "--config", str(config), "--host", "127.0.0.1"]
     command += ["--port", str(LITELLM_PORT)]
-    url, environment = f"http://127.0.0.1:{LITELLM_PORT}/health/liveliness", {"LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+    url = f"http://127.0.0.1:{LITELLM_PORT}/health/liveliness"
+    environment = {
+        "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+        "LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY": "true",
+    }
     with running(command, url, environment, work / "litellm.log") as process:
         yield Way("litellm", LITELLM_PORT, process)
 
