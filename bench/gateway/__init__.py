@@ -3,8 +3,8 @@
 python -m bench gateway [--part loads|lengths|streams] offers requests at fixed rates (an open loop) to one process of
 each over a scripted host that answers in 100 ms with 42 pieces, whole and streamed, with 1 and 8 samples (`n`
 elsewhere); asks this server for longer answers; then it opens thousands of streams. Gateways take turns; added
-latencies are those less the host's own of the same round. The loads take 40 minutes: each is kept as it ends, and a run
-that was stopped goes on there, under the same options and code.
+latencies are those less the host's own of the same round. The loads take over an hour: each is kept as it ends, and a
+run that was stopped goes on there, under the same options and code.
 """
 
 import argparse
