@@ -1,11 +1,8 @@
-"""An HTTP client for hosts that nobody vouches for: no redirects, no cookies, no compression, bounded bodies."""
+"""What holds for every HTTP reply of a host that nobody vouches for: no compression, bounded bodies, words made fit to
+be shown. The clients themselves, which follow no redirect and keep no cookie, are made where they are used."""
 
 import math
-import ssl
-from collections.abc import Mapping
-from http.cookiejar import CookieJar, DefaultCookiePolicy
-
-import httpx
+from collections.abc import AsyncIterable, Mapping
 
 SHOWN = 200
 """Characters of a host's words that are quoted."""
@@ -15,41 +12,18 @@ class UntrustedReply(Exception):
     """A reply that is compressed, or longer than it may be."""
 
 
-def careful_client(
-    base_url: str,
-    *,
-    headers: Mapping[str, str],
-    timeout: httpx.Timeout,
-    limits: httpx.Limits,
-    verify: ssl.SSLContext | bool = True,
-) -> httpx.AsyncClient:
-    """An HTTP client with a connection pool, without redirects, cookies and compression; the caller closes it.
-
-    Heads of replies end at httpcore's limit of 100 KiB.
-    """
-    return httpx.AsyncClient(
-        base_url=base_url,
-        headers={"accept-encoding": "identity", **headers},
-        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
-        follow_redirects=False,
-        timeout=timeout,
-        limits=limits,
-        verify=verify,
-    )
-
-
-def refuse_encoded(response: httpx.Response) -> None:
+def refuse_encoded(headers: Mapping[str, str]) -> None:
     """Raises UntrustedReply for a body that has to be decompressed, which was not asked for and may be a bomb."""
-    encoding = response.headers.get("content-encoding", "identity")
+    encoding = headers.get("content-encoding", "identity")
     if encoding.strip().lower() not in ("", "identity"):
         raise UntrustedReply(f"the reply is encoded: {one_line(encoding, 40)}")
 
 
-async def read_body(response: httpx.Response, most: int) -> bytes:
-    """All of a streamed reply. Raises UntrustedReply past `most` bytes, of which no more than 64 KiB are read."""
-    refuse_encoded(response)
+async def read_body(pieces: AsyncIterable[bytes], headers: Mapping[str, str], most: int) -> bytes:
+    """All of a streamed reply. Raises UntrustedReply past `most` bytes, of which no more than a piece is read."""
+    refuse_encoded(headers)
     body = bytearray()
-    async for piece in response.aiter_bytes():
+    async for piece in pieces:
         body += piece
         if len(body) > most:
             raise UntrustedReply(f"the reply is longer than {most} bytes")

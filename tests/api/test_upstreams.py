@@ -67,7 +67,18 @@ class Fleet:
             return JSONResponse({"error": {"message": "out of order"}}, 500)
         if "too long" in body["messages"][-1]["content"]:
             return JSONResponse({"error": {"message": "maximum context length"}}, 400)
-        return StreamingResponse(self.events(), media_type="text/event-stream")
+        several = body.get("n", 1) if request.path_params["host"] == "several" else 1
+        return StreamingResponse(
+            self.choices(several) if several > 1 else self.events(), media_type="text/event-stream"
+        )
+
+    async def choices(self, count: int) -> AsyncIterator[str]:
+        """As many at once, each with the count of its tokens; the last of them has another answer."""
+        for i in range(count):
+            text = f"Answer: {4 if i < count - 1 else 5}\nConfidence: 0.{i + 1}"
+            choice = {"index": i, "delta": {"content": text}, "finish_reason": "stop"}
+            yield f"data: {json.dumps({'choices': [choice], 'usage': {'prompt_tokens': 9, 'completion_tokens': 8}})}\n\n"
+        yield "data: [DONE]\n\n"
 
     async def events(self) -> AsyncIterator[str]:
         for i, text in enumerate(OUTPUT):
@@ -134,6 +145,17 @@ def test_answers_come_from_the_host_that_works(fleet, tmp_path: Path) -> None:
     assert f'demur_upstream_rests{{upstream="{name} 1"}} 0.0' in counted
     assert hosts.keys == {"Bearer key-of-good", "Bearer key-of-broken"}
     assert "key-of" not in counted
+
+
+def test_the_samples_of_a_vote_are_one_request_to_a_vllm_host(fleet) -> None:
+    hosts, address = fleet
+    with demur("--upstream", f"{address}/several/v1", DEMUR_UPSTREAM_KEY="key-of-several") as server:
+        asked = {"question": "2 + 2?", "samples": 4, "selection": "majconf", "risk_threshold": 0, "seed": 7}
+        reply = httpx.post(f"{server}/v1/answers", json=asked).json()
+    (asked_of_host,) = [body for _, body in hosts.seen]
+    assert (asked_of_host["n"], asked_of_host["seed"]) == (4, 7)
+    assert reply["answer"] == "4"
+    assert (reply["usage"]["completion_tokens"], reply["usage"]["samples_drawn"]) == (32, 4)
 
 
 @pytest.mark.parametrize("forced", ["auto", "always"])

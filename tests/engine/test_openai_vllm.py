@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Coroutine, Iterator
+from collections.abc import AsyncGenerator, Coroutine, Iterator
 from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import TypeVar
@@ -97,6 +97,11 @@ async def sample(engine: OpenAIEngine, sampling: Sampling, question: str = "What
         return [chunk async for chunk in chunks]
 
 
+async def collected(stream: AsyncGenerator[Chunk, None]) -> list[Chunk]:
+    async with aclosing(stream) as chunks:
+        return [chunk async for chunk in chunks]
+
+
 def text_of(chunks: list[Chunk]) -> str:
     return "".join(chunk.text for chunk in chunks)
 
@@ -132,8 +137,29 @@ def test_a_reply_that_is_read_in_steps_comes_in_as_few_events(address, engine, r
         return found
 
     chunks = run(events())
-    assert [chunk.completion_tokens for chunk in chunks] == counts
+    assert sum(chunk.pieces for chunk in chunks) == len(counts)  # events that come together are one chunk
+    assert {chunk.completion_tokens for chunk in chunks} <= set(counts)
     assert text_of(chunks) == text_of(run(sample(engine, Sampling(max_tokens=20, temperature=0.0))))
+
+
+def test_samples_drawn_in_one_request_are_those_drawn_one_by_one(address, engine, run):
+    """vLLM draws choice i with seed + i, and counts each."""
+
+    async def together() -> list[list[Chunk]]:
+        the_engine = OpenAIEngine([Upstream(f"{address}/v1")], "tiny", stream_interval=True)
+        prompt = await the_engine.prepare([Message(role="user", content="What is 2 + 2?")])
+        asked = [Sampling(max_tokens=40, seed=5 + i, step=None, logprobs=0) for i in range(4)]
+        before = await metric(address, "request_params_n_sum")
+        streams = the_engine.streams(prompt, asked, request_ids=[f"together-{i}" for i in range(4)])
+        found = await asyncio.gather(*(collected(stream) for stream in streams))
+        await the_engine.close()
+        assert await metric(address, "request_params_n_sum") - before == 4
+        return found
+
+    for i, chunks in enumerate(run(together())):
+        alone = run(sample(engine, Sampling(max_tokens=40, seed=5 + i)))
+        assert text_of(chunks) == text_of(alone)
+        assert chunks[-1].completion_tokens == alone[-1].completion_tokens == sum(len(c.logprobs) for c in chunks)
 
 
 def test_seeds_reach_vllm(engine, run):

@@ -9,9 +9,8 @@ import asyncio
 from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 
-import httpx
-
 from demur.backoff import exponential
+from demur.engine.host_client import HostClient
 from demur.engine.upstreams import Upstream
 
 FIRST_REST = 1.0
@@ -26,7 +25,7 @@ DISPUTED = 3
 class Host:
     """An upstream with its connection pool, its load and how it has been doing."""
 
-    def __init__(self, upstream: Upstream, client: httpx.AsyncClient) -> None:
+    def __init__(self, upstream: Upstream, client: HostClient) -> None:
         self.upstream = upstream
         self.client = client
         self.in_flight = 0
@@ -42,9 +41,9 @@ class Host:
         """Whether the host counts as unhealthy: from a failure on, until a sample came to its end."""
         return self._failures > 0 or not self._answers
 
-    @property
-    def has_room(self) -> bool:
-        return self.in_flight < self.upstream.limit
+    def has_room_for(self, samples: int) -> bool:
+        """Whether it may work on so many more."""
+        return self.in_flight + samples <= self.upstream.limit
 
     @property
     def is_half_open(self) -> bool:
@@ -57,15 +56,15 @@ class Host:
         return not self._answers, self.rests_until
 
     @contextmanager
-    def one_more(self) -> Generator[None]:
-        """Count one more sample at this host inside the block."""
+    def taking(self, samples: int) -> Generator[None]:
+        """Count so many more at this host inside the block, which are one request."""
         probe = self.is_unhealthy
-        self.in_flight += 1
+        self.in_flight += samples
         self._probes += probe
         try:
             yield
         finally:
-            self.in_flight -= 1
+            self.in_flight -= samples
             self._probes -= probe
 
     @asynccontextmanager
@@ -131,12 +130,12 @@ class Host:
         return _now() - max(began, self._spoke)
 
 
-def choose(hosts: Sequence[Host], tried: Sequence[Host]) -> Host | None:
-    """The host for the next try of a sample that `tried` failed; None where all are at their limit.
+def choose(hosts: Sequence[Host], tried: Sequence[Host], samples: int = 1) -> Host | None:
+    """The host for the next try of samples that `tried` failed; None where all are at their limit.
 
     A first try may find out whether a host is well again. Where none is well, the one that rests the shortest is asked.
     """
-    free = [host for host in hosts if host.has_room]
+    free = [host for host in hosts if host.has_room_for(samples)]
     left = [host for host in free if host not in tried] or free
     well = [host for host in left if not host.is_unhealthy]
     half_open = next((host for host in left if host.is_half_open), None)

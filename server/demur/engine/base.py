@@ -3,7 +3,7 @@
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypedDict
+from typing import Any, Literal, Protocol, TypedDict, runtime_checkable
 
 from demur.engine.shaping import UNSHAPED, LogitShaping
 
@@ -123,7 +123,8 @@ class Chunk:
     for each token, or none where the engine was not asked or does not tell them. `thought` is private thought that the
     engine keeps apart from the text. `resumed` is on the first chunk of a stream that goes on with a reply; its text is
     what was put behind that reply. `pieces` is how many chunks it would have been, had none been held back: about one
-    for each token where these are not counted. Raises EngineError for counts that are no whole numbers in [0, 10**9].
+    for each token where these are not counted. `choice` tells samples apart that an engine draws in one request, before
+    each goes its own way. Raises EngineError for counts that are no whole numbers in [0, 10**9].
     """
 
     text: str
@@ -136,6 +137,7 @@ class Chunk:
     thought: str = ""
     resumed: Resumption | None = None
     pieces: int = 1
+    choice: int = 0
 
     def __post_init__(self) -> None:
         for count in (self.prompt_tokens, self.completion_tokens, self.cached_tokens):
@@ -195,7 +197,8 @@ class EngineDead(EngineError):
 
 
 class Engine(Protocol):
-    """A model that answers one prompt with one sample at a time; call `stream` k times for k samples."""
+    """A model that answers one prompt with one sample at a time; call `stream` k times for k samples, or `streams`
+    where it is a `DrawsTogether`."""
 
     @property
     def max_model_len(self) -> int | None:
@@ -227,4 +230,15 @@ class Engine(Protocol):
 
     async def close(self) -> None:
         """Stop the engine and free what it holds."""
+        ...
+
+
+@runtime_checkable
+class DrawsTogether(Protocol):
+    """An engine to which several samples of one prompt may be less work than as many prompts."""
+
+    def streams(
+        self, prompt: Prompt, samplings: Sequence[Sampling], *, request_ids: Sequence[str], trace: Trace | None = None
+    ) -> Sequence[AsyncGenerator[Chunk, None]]:
+        """One sample for each of `samplings`, as `Engine.stream` gives it; all are to be read at the same time."""
         ...

@@ -12,12 +12,14 @@ from demur.engine.base import Chunk, EngineError, FinishReason
 from demur.engine.host_logprobs import cached_tokens, token_logprobs
 from demur.http_client import one_line
 
-MOST_LINE = 1 << 20
-"""Bytes of one event. Hosts that do not stream send the whole text in one."""
+LEAST_LINE, MOST_LINE = 1 << 19, 1 << 20
+"""Bytes that one event may have, by how much was asked for. Hosts that do not stream send the whole text in one."""
 BYTES_PER_TOKEN = 4096
 """Bytes of a reply for each token that was asked for, with what stands around its text in an event."""
 TEMPLATE_TOKENS = 1 << 14
 """Tokens that a host may put around a prompt."""
+OF_ALL = -1
+"""The choice of what is said of all choices of a request."""
 
 _FINISH: dict[str, FinishReason] = {"length": "length", "abort": "abort"}
 
@@ -36,6 +38,7 @@ class _Delta(Struct, frozen=True, gc=False):
 
 
 class _Choice(Struct, frozen=True, gc=False):
+    index: Any = 0
     delta: _Delta | None = None
     finish_reason: str | None = None
     logprobs: Any = None
@@ -70,23 +73,37 @@ class Ask:
     prompt_bytes: int
     logprobs: bool = False
     """Whether log-probabilities were asked for: what a host sends of them unasked is passed over."""
+    choices: int = 1
+    """Samples that are drawn in this one request. Where there are several, the host counts the tokens of each."""
+
+    @property
+    def most_line(self) -> int:
+        return min(LEAST_LINE + BYTES_PER_TOKEN * self.max_tokens, MOST_LINE)
 
     @property
     def most_bytes(self) -> int:
-        return MOST_LINE + BYTES_PER_TOKEN * self.max_tokens
+        return (MOST_LINE + BYTES_PER_TOKEN * self.max_tokens) * self.choices
 
     @property
     def most_tokens(self) -> int:
-        """Hosts count what they leave out of the text, too."""
+        """Of one sample. Hosts count what they leave out of the text, too."""
         return 2 * self.max_tokens + 64
 
 
 def read_event(data: bytes, ask: Ask) -> Chunk | None:
-    """The chunk that the data of one event makes; None for one that says nothing. Raises EngineError."""
+    """The chunk that the data of one event makes; None for one that says nothing. Raises EngineError.
+
+    Of several choices it is one that was asked for, or OF_ALL for what is counted of all together.
+    """
     event = _decoded(data)
     if event.error:
         raise EngineError("it sent an error")
     choice, usage = event.choices[0] if event.choices else _NOTHING, event.usage or _UNCOUNTED
+    index = 0
+    if ask.choices > 1:
+        index = choice.index if event.choices else OF_ALL
+        if type(index) is not int or not OF_ALL <= index < ask.choices:
+            return None
     delta, reason = choice.delta or _UNSAID, choice.finish_reason
     text, thought = delta.content, delta.thought
     logprobs = token_logprobs(choice.logprobs) if ask.logprobs and choice.logprobs is not None else ()
@@ -94,7 +111,7 @@ def read_event(data: bytes, ask: Ask) -> Chunk | None:
     if not told and usage.prompt_tokens is None and usage.completion_tokens is None:
         return None
     if _above(usage.prompt_tokens, ask.prompt_bytes + TEMPLATE_TOKENS) or _above(
-        usage.completion_tokens, ask.most_tokens
+        usage.completion_tokens, ask.most_tokens * (ask.choices if index == OF_ALL else 1)
     ):
         raise EngineError("it counts more tokens than there can be")
     return Chunk(
@@ -105,6 +122,7 @@ def read_event(data: bytes, ask: Ask) -> Chunk | None:
         logprobs=logprobs,
         cached_tokens=cached_tokens(usage.prompt_tokens_details, usage.prompt_tokens),
         thought=thought,
+        choice=index,
     )
 
 

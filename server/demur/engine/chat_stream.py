@@ -2,19 +2,23 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Generator
-from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncGenerator, Generator, Sequence
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import replace
 from typing import Any, cast
 
-import httpx
+import aiohttp
 
 from demur.engine.base import Chunk, EngineError, EngineOverloaded, RequestRefused
-from demur.engine.chat_event import MOST_LINE, Ask, read_event
+from demur.engine.chat_event import OF_ALL, Ask, read_event
+from demur.engine.holding import merge
+from demur.engine.host_client import HostClient, translated
 from demur.http_client import UntrustedReply, one_line, read_body, refuse_encoded, retry_after_seconds
 
 LEAST_CHARGED = 64
-"""Bytes that a piece of a reply counts for at least: each costs time, however short it is."""
+"""Bytes that a line of a reply counts for at least: each costs time, however short it is."""
+MOST_READ = 1 << 14
+"""Bytes that are read before others get their turn."""
 CHARACTERS_PER_TOKEN = 128
 """Text beyond it for each token that was asked for is cut off: the longest tokens of usual vocabularies are runs of
 that many spaces, so no host that keeps to `max_tokens` gets there."""
@@ -22,6 +26,8 @@ MOST_REFUSAL = 1 << 16
 """Bytes of a body that comes with an error status."""
 USAGE_TIMEOUT = 5.0
 """Seconds that usage may take to come after the text."""
+DONE = b"[DONE]"
+"""The data of the event that ends a reply."""
 DRAIN_TIMEOUT = 0.25
 """Seconds that the end of a reply may take to come, so that its connection can be used again."""
 
@@ -32,50 +38,78 @@ class Overrun(EngineError):
 
 @asynccontextmanager
 async def chat_stream(
-    client: httpx.AsyncClient, ask: Ask, longest_silence: float
+    client: HostClient, ask: Ask, longest_silence: float
 ) -> AsyncGenerator[AsyncGenerator[Chunk, None], None]:
-    """The chunks of one sample; leaving the block closes the connection, which stops the work at the other end.
+    """The chunks of one request's samples; leaving the block closes the connection, which stops the work at the other
+    end.
 
     A host may send as much as it likes without text for `longest_silence` seconds. Raises, on entering and from the
     chunks, RequestRefused where the host finds fault with the request, EngineOverloaded where it is busy, and
-    EngineError for everything else that it does wrong; the chunks may end with Overrun.
+    EngineError for everything else that it does wrong; the chunks may end with Overrun. Of several choices those that
+    the host passes over have no chunk.
     """
     headers = {"content-type": "application/json", **ask.headers}
-    with _translated():
-        request = client.build_request("POST", "chat/completions", content=ask.body, headers=headers)
-        response = await client.send(request, stream=True)
-    try:
-        with _translated():
-            if response.status_code != 200:
+    async with client.reply("POST", "chat/completions", body=ask.body, headers=headers) as response:
+        with translated():
+            if response.status != 200:
                 raise await _refusal(response)
-            refuse_encoded(response)
+            refuse_encoded(response.headers)
         async with (
             aclosing(_chunks(response, ask, longest_silence)) as chunks,
-            aclosing(_sample(chunks, ask)) as sample,
+            aclosing(_samples(chunks, ask)) as samples,
         ):
-            yield sample
-    finally:
-        await response.aclose()
+            yield samples
 
 
-async def _sample(chunks: AsyncGenerator[Chunk, None], ask: Ask) -> AsyncGenerator[Chunk, None]:
-    """From the first text to its end and what was counted. Raises EngineError where no end comes."""
-    left, tokens_left = CHARACTERS_PER_TOKEN * ask.max_tokens, ask.most_tokens
+async def _samples(chunks: AsyncGenerator[Chunk, None], ask: Ask) -> AsyncGenerator[Chunk, None]:
+    """From the first text to the end of every sample, and what was counted. Raises EngineError where no end comes."""
+    budgets = [_Budget(ask) for _ in range(ask.choices)]
+    begun, ended, overrun = set[int](), set[int](), False
+    of_all: Chunk | None = None
     async for chunk in chunks:
-        left -= len(chunk.text) + len(chunk.thought)
-        tokens_left -= len(chunk.logprobs)
-        if tokens_left < 0:  # more tokens than there can be: none of these is worth keeping
-            chunk = replace(chunk, logprobs=())
-        if left < 0:
-            yield Chunk(chunk.text[:left], finish_reason="length")
-            raise Overrun("the upstream writes more than it was asked for")
+        if chunk.choice == OF_ALL:
+            of_all = chunk
+        if chunk.choice == OF_ALL or chunk.choice in ended:
+            continue
+        begun.add(chunk.choice)
+        chunk = budgets[chunk.choice].cut(chunk)
         yield chunk
+        overrun |= budgets[chunk.choice].is_spent
         if chunk.finish_reason is not None:
-            break
+            ended.add(chunk.choice)
+            if len(ended) == ask.choices:
+                break
     else:
-        raise EngineError("its stream ended before the answer did")
+        if not ended or begun - ended:
+            raise EngineError("its stream ended before the answer did")
+        if of_all is not None and len(ended) == 1:  # of all that there are
+            yield replace(of_all, choice=ended.pop())
+        return
+    if overrun:
+        raise Overrun("the upstream writes more than it was asked for")
     if (usage := await _usage_after(chunks)) is not None:
-        yield usage
+        yield usage if ask.choices == 1 else _of_all(usage, chunk.choice)
+
+
+class _Budget:
+    """What one sample may have of characters and tokens at most."""
+
+    def __init__(self, ask: Ask) -> None:
+        self._characters, self._tokens = CHARACTERS_PER_TOKEN * ask.max_tokens, ask.most_tokens
+
+    @property
+    def is_spent(self) -> bool:
+        return self._characters < 0
+
+    def cut(self, chunk: Chunk) -> Chunk:
+        """The chunk, ended as "length" where it goes past what there may be of text."""
+        self._characters -= len(chunk.text) + len(chunk.thought)
+        self._tokens -= len(chunk.logprobs)
+        if self.is_spent:
+            return Chunk(chunk.text[: self._characters], finish_reason="length", choice=chunk.choice)
+        if self._tokens < 0:  # more tokens than there can be: none of these is worth keeping
+            return replace(chunk, logprobs=())
+        return chunk
 
 
 async def _usage_after(chunks: AsyncGenerator[Chunk, None]) -> Chunk | None:
@@ -89,29 +123,26 @@ async def _usage_after(chunks: AsyncGenerator[Chunk, None]) -> Chunk | None:
     return usage
 
 
-@contextmanager
-def _translated() -> Generator[None]:
-    try:
-        yield
-    except (httpx.HTTPError, httpx.InvalidURL, UntrustedReply, OSError, ValueError) as error:
-        raise EngineError(f"no answer from the upstream: {one_line(error) or type(error).__name__}") from error
+def _of_all(usage: Chunk, choice: int) -> Chunk:
+    """What was counted of all samples, told with the last one; their tokens are counted with each."""
+    return replace(usage, completion_tokens=None, choice=choice)
 
 
-async def _refusal(response: httpx.Response) -> EngineError:
+async def _refusal(response: aiohttp.ClientResponse) -> EngineError:
     """400, 413 and 422 with an error in JSON are about the request; all else is about the host."""
-    status, words = response.status_code, await _words(response)
+    status, words = response.status, await _words(response)
     if status == 429:
         return EngineOverloaded(
-            "every upstream is at its limit", retry_after_seconds(response.headers.get("retry-after", ""))
+            "every upstream is at its limit", retry_after=retry_after_seconds(response.headers.get("retry-after", ""))
         )
     kind = RequestRefused if status in (400, 413, 422) and words else EngineError
     return kind(f"the upstream refused with {status}: {words}")
 
 
-async def _words(response: httpx.Response) -> str:
+async def _words(response: aiohttp.ClientResponse) -> str:
     """What a host says went wrong; empty unless it says so as an error object, in one of the usual shapes."""
     try:
-        body = json.loads(await read_body(response, MOST_REFUSAL))
+        body = json.loads(await read_body(response.content.iter_any(), response.headers, MOST_REFUSAL))
     except (UntrustedReply, ValueError, RecursionError):
         return ""
     if not isinstance(body, dict):
@@ -121,56 +152,75 @@ async def _words(response: httpx.Response) -> str:
     return one_line(cast("dict[str, Any]", said).get("message", said) if isinstance(said, dict) else said)
 
 
-async def _chunks(response: httpx.Response, ask: Ask, longest_silence: float) -> AsyncGenerator[Chunk, None]:
-    """What says something, up to the end of the reply. Raises EngineError."""
-    events, clock = _Events(ask.most_bytes), asyncio.get_running_loop().time
+async def _chunks(response: aiohttp.ClientResponse, ask: Ask, longest_silence: float) -> AsyncGenerator[Chunk, None]:
+    """What says something, up to the end of the reply; events that came together are one chunk. Raises EngineError."""
+    events, clock = _Events(ask), asyncio.get_running_loop().time
     spoke = clock()
-    with _translated():
-        async with aclosing(cast(AsyncGenerator[bytes, None], response.aiter_raw())) as pieces:
-            async for piece in pieces:
-                for data in events.feed(piece):
-                    if data == b"[DONE]":
-                        await _drain(pieces)
-                        return
-                    if (chunk := read_event(data, ask)) is not None:
-                        spoke = clock()
-                        yield chunk
-                if clock() - spoke > longest_silence:
-                    raise EngineError(f"nothing but silence for {longest_silence:g} seconds")
-                await events.yield_to_event_loop()
-            if events.rest:
-                raise EngineError("its stream ended within an event")
+    with translated():
+        while piece := await response.content.read(MOST_READ):
+            found = events.feed(piece)
+            for chunk in _merged(found, ask):
+                spoke = clock()
+                yield chunk
+            if found and found[-1] == DONE:
+                await _drain(response)
+                return
+            if clock() - spoke > longest_silence:
+                raise EngineError(f"nothing but silence for {longest_silence:g} seconds")
+            if len(piece) == MOST_READ:  # what is read next may be there already
+                await asyncio.sleep(0)
+        if events.rest:
+            raise EngineError("its stream ended within an event")
 
 
-async def _drain(pieces: AsyncGenerator[bytes, None]) -> None:
+def _merged(events: Sequence[bytes], ask: Ask) -> Generator[Chunk]:
+    """What the data of some events says, that of each sample as one chunk up to its end. Raises EngineError for one
+    that cannot be read, behind what came before it."""
+    held = dict[int, list[Chunk]]()
+    failure: EngineError | None = None
+    for data in events:
+        try:
+            chunk = None if data == DONE else read_event(data, ask)
+        except EngineError as error:
+            failure = error
+            break
+        if chunk is None:
+            continue
+        waiting = held.setdefault(chunk.choice, [])
+        if waiting and waiting[-1].finish_reason is not None:
+            yield merge(waiting)
+            waiting.clear()
+        waiting.append(chunk)
+    for waiting in held.values():
+        yield merge(waiting)
+    if failure is not None:
+        raise failure
+
+
+async def _drain(response: aiohttp.ClientResponse) -> None:
     with suppress(TimeoutError):
         async with asyncio.timeout(DRAIN_TIMEOUT):
-            async for _ in pieces:
+            async for _ in response.content.iter_any():
                 await asyncio.sleep(0)
 
 
 class _Events:
     """Splits a reply into the data of its server-sent events, each of which is one line in this protocol."""
 
-    def __init__(self, most: int) -> None:
-        self._left = most
-        self._pieces = 0
+    def __init__(self, ask: Ask) -> None:
+        self._left, self._most_line = ask.most_bytes, ask.most_line
         self.rest = bytearray()
         """What came of a line that has not ended yet."""
 
     def feed(self, piece: bytes) -> list[bytes]:
-        """What the next bytes complete. Raises UntrustedReply past a limit."""
-        self._left -= max(len(piece), LEAST_CHARGED)
+        """What the next bytes complete, up to the end of the reply. Raises UntrustedReply past a limit."""
+        lines = piece.count(b"\n")
+        self._left -= max(len(piece), LEAST_CHARGED * lines)
         self.rest += piece
-        if self._left < 0 or len(self.rest) > MOST_LINE + len(piece):
+        if self._left < 0 or len(self.rest) > self._most_line + len(piece):
             raise UntrustedReply("the upstream sends more than this sample can need")
-        if b"\n" not in piece:
+        if not lines:
             return []
-        *lines, self.rest = self.rest.split(b"\n")
-        return [bytes(line[5:]).strip() for line in lines if line.startswith(b"data:")]
-
-    async def yield_to_event_loop(self) -> None:
-        """Let others run: many small pieces may lie in one read of the socket."""
-        self._pieces += 1
-        if self._pieces % 256 == 0:
-            await asyncio.sleep(0)
+        *ended, self.rest = self.rest.split(b"\n")
+        found = [bytes(line[5:]).strip() for line in ended if line.startswith(b"data:")]
+        return found[: found.index(DONE) + 1] if DONE in found else found

@@ -83,6 +83,7 @@ def merge(chunks: Sequence[Chunk]) -> Chunk:
         cached_tokens=_last([chunk.cached_tokens for chunk in chunks]),
         thought="".join(chunk.thought for chunk in chunks),
         resumed=chunks[0].resumed,
+        choice=chunks[0].choice,
         pieces=sum(chunk.pieces for chunk in chunks),
     )
 

@@ -9,7 +9,7 @@ that fails.
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack, aclosing, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,6 +30,7 @@ from demur.engine.chat_event import Ask
 from demur.engine.chat_stream import Overrun, chat_stream
 from demur.engine.holding import held_back
 from demur.engine.resuming import further, put_behind
+from demur.engine.together import Together, alike
 from demur.engine.upstreams import Upstream, client_of, model_cards
 
 MOST_ALTERNATIVES, FEW_ALTERNATIVES = 20, 5
@@ -55,7 +56,8 @@ class OpenAIEngine:
     `structured_outputs` says that they take vLLM's field of that name, which `Sampling.constraint` needs. `continues`
     says that they can go on with a reply so far (`continue_final_message`); a host that refuses, and every other, is
     asked for the rest in a further turn. `stream_interval` says that they take vLLM's field of that name: samples that
-    are read in steps, or only at their end, then come in fewer events.
+    are read in steps, or only at their end, then come in fewer events. They also count the tokens of each of `n`
+    choices then, and draw the i-th with seed + i: so several samples that are equal but for that are one request.
     `connect_timeout` and `read_timeout` are seconds; the second one is the longest silence within a sample. Where
     another host is well, one that says nothing to anybody is waited for `first_text_timeout` seconds only, and a third
     of that while it has yet to prove itself.
@@ -82,6 +84,7 @@ class OpenAIEngine:
         self._structured_outputs = structured_outputs
         self._continues = continues
         self._stream_interval = stream_interval
+        self._draws_together = stream_interval
         self._attempts = max(attempts, len(upstreams))
         self._read_timeout = read_timeout
         self._first_text_timeout = first_text_timeout
@@ -117,12 +120,35 @@ class OpenAIEngine:
         chunks = self._pieces(prompt, sampling, request_id, trace)
         return chunks if sampling.step == 1 else held_back(chunks, sampling)
 
+    def streams(
+        self, prompt: Prompt, samplings: Sequence[Sampling], *, request_ids: Sequence[str], trace: Trace | None = None
+    ) -> Sequence[AsyncGenerator[Chunk, None]]:
+        """One sample for each of `samplings`, in one request where the hosts can do that and one of them has the room;
+        it has the first one's id."""
+
+        def alone(i: int) -> AsyncGenerator[Chunk, None]:
+            return self.stream(prompt, samplings[i], request_id=request_ids[i], trace=trace)
+
+        async def passed_over(i: int) -> AsyncGenerator[Chunk, None]:
+            async with aclosing(alone(i)) as chunks:
+                async for chunk in chunks:
+                    self._draws_together = False  # what was refused, or passed over, was to draw several
+                    yield chunk
+
+        count, step = len(samplings), samplings[0].step
+        has_room = any(host.has_room_for(count) for host in self._hosts)
+        if not (self._draws_together and has_room and step != 1 and prompt.written is None and alike(samplings)):
+            return [alone(i) for i in range(count)]
+        drawn = self._pieces(prompt, samplings[0], request_ids[0], trace, count)
+        streams = Together(drawn, count, passed_over).streams()
+        return [held_back(chunks, sampling) for chunks, sampling in zip(streams, samplings, strict=True)]
+
     async def _pieces(
-        self, prompt: Prompt, sampling: Sampling, request_id: str, trace: Trace | None
+        self, prompt: Prompt, sampling: Sampling, request_id: str, trace: Trace | None, count: int = 1
     ) -> AsyncGenerator[Chunk, None]:
         headers = {**(trace or {}), "x-request-id": request_id}
         async with AsyncExitStack() as stack:
-            resumed, (host, chunk, rest) = await self._open_in_some_way(prompt, sampling, headers, stack)
+            resumed, (host, chunk, rest) = await self._open_in_some_way(prompt, sampling, headers, count, stack)
             if prompt.written is not None and resumed is not None:
                 yield Chunk(put_behind(prompt.written, resumed), resumed=resumed)
             try:
@@ -130,6 +156,8 @@ class OpenAIEngine:
                 async for chunk in rest:
                     host.spoke()
                     yield chunk
+                    if count > 1 and chunk.finish_reason is not None and chunk.completion_tokens is None:
+                        self._draws_together = False  # a host that does not count each by itself
             except Overrun:
                 host.failed()
                 return
@@ -150,11 +178,11 @@ class OpenAIEngine:
         await asyncio.gather(*(host.client.aclose() for host in self._hosts))
 
     async def _open_in_some_way(
-        self, prompt: Prompt, sampling: Sampling, headers: Trace, stack: AsyncExitStack
+        self, prompt: Prompt, sampling: Sampling, headers: Trace, count: int, stack: AsyncExitStack
     ) -> tuple[Resumption | None, tuple[Host, Chunk, AsyncGenerator[Chunk, None]]]:
         """A reply so far is continued where the hosts can do that and do not refuse it."""
         if prompt.written is None:
-            return None, await self._open_with_logprobs(prompt, sampling, headers, None, stack)
+            return None, await self._open_with_logprobs(prompt, sampling, headers, None, stack, count)
         if self._continues:
             with suppress(RequestRefused):
                 return "continued", await self._open_with_logprobs(prompt, sampling, headers, "continued", stack)
@@ -163,12 +191,18 @@ class OpenAIEngine:
         return "asked", opened
 
     async def _open_with_logprobs(
-        self, prompt: Prompt, sampling: Sampling, headers: Trace, resumed: Resumption | None, stack: AsyncExitStack
+        self,
+        prompt: Prompt,
+        sampling: Sampling,
+        headers: Trace,
+        resumed: Resumption | None,
+        stack: AsyncExitStack,
+        count: int = 1,
     ) -> tuple[Host, Chunk, AsyncGenerator[Chunk, None]]:
         """As `_open`, with fewer alternatives, or without log-probabilities, where that is what the hosts refuse."""
         levels = _levels(sampling.logprobs, self._logprobs_taken)
         for place, level in enumerate(levels):
-            asked = self._ask(prompt, replace(sampling, logprobs=level), headers, resumed)
+            asked = self._ask(prompt, replace(sampling, logprobs=level), headers, resumed, count)
             try:
                 opened = await self._open(asked, stack)
             except RequestRefused:
@@ -180,7 +214,7 @@ class OpenAIEngine:
                 return opened
         raise AssertionError("the last level is opened or raises")
 
-    def _ask(self, prompt: Prompt, sampling: Sampling, headers: Trace, resumed: Resumption | None) -> Ask:
+    def _ask(self, prompt: Prompt, sampling: Sampling, headers: Trace, resumed: Resumption | None, count: int) -> Ask:
         body: dict[str, Any] = {
             "model": self._model,
             "messages": list(prompt.messages),
@@ -192,6 +226,8 @@ class OpenAIEngine:
             **self._paced(sampling.step),
             **sampling.shaping.changed(),
         }
+        if count > 1:
+            body["n"] = count
         if prompt.template:
             body["chat_template_kwargs"] = dict(prompt.template)
         if sampling.seed is not None:
@@ -212,7 +248,7 @@ class OpenAIEngine:
             body |= _forced_into(sampling.json_schema, structured_outputs=self._structured_outputs)
         sendable = {name: value for name, value in headers.items() if value.isascii() and value.isprintable()}
         content = json.dumps(body).encode()
-        return Ask(content, sendable, sampling.max_tokens, len(content), sampling.logprobs is not None)
+        return Ask(content, sendable, sampling.max_tokens, len(content), sampling.logprobs is not None, count)
 
     def _paced(self, step: int | None) -> dict[str, Any]:
         """For fewer events, each of which says how many tokens there are by then: the first one comes at once."""
@@ -227,13 +263,13 @@ class OpenAIEngine:
         refused: list[Host] = []
         failures: list[EngineError] = []
         while len(tried) < self._attempts and len(refused) < 2:
-            host = choose(self._hosts, tried)
+            host = choose(self._hosts, tried, ask.choices)
             if host is None or (refused and (host in tried or host.is_unhealthy)):
                 break
             patience = self._patience(host, [*tried, host], hurry=bool(refused))
             tried.append(host)
             async with AsyncExitStack() as attempt:
-                attempt.enter_context(host.one_more())
+                attempt.enter_context(host.taking(ask.choices))
                 try:
                     chunk, rest = await self._start(host, ask, patience, attempt)
                 except RequestRefused as error:
@@ -252,7 +288,9 @@ class OpenAIEngine:
 
     def _patience(self, host: Host, tried: Sequence[Host], *, hurry: bool) -> float:
         """Seconds to wait for the first text: less where something better than waiting is left."""
-        if not hurry and not any(each.has_room and not each.is_unhealthy for each in self._hosts if each not in tried):
+        if not hurry and not any(
+            each.has_room_for(1) and not each.is_unhealthy for each in self._hosts if each not in tried
+        ):
             return self._read_timeout
         return self._first_text_timeout / 3 if host.is_unhealthy else self._first_text_timeout
 

@@ -1,22 +1,20 @@
 """What OpenAI-compatible hosts say about the model behind them, asked once before the first question."""
 
 import asyncio
-import ssl
 from collections.abc import Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-import httpx
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from demur.engine.base import EngineError
-from demur.http_client import UntrustedReply, careful_client, one_line, read_body
+from demur.engine.host_client import HostClient, translated
+from demur.http_client import one_line, read_body
 
 ANSWER_WITHIN = 5.0
 """Seconds for the whole list of models."""
-KEEP_ALIVE = 3.0
-"""Seconds an idle connection is kept: less than the 5 after which uvicorn, and so vLLM, ends it from its side."""
 MOST_LISTED = 2 << 20
 """Bytes of it; a hosted service with hundreds of models needs a third of that."""
 MOST_CARDS = 10_000
@@ -82,8 +80,8 @@ class Served:
         return self.is_vllm
 
 
-def client_of(upstream: Upstream, *, connect: float = ANSWER_WITHIN, read: float = ANSWER_WITHIN) -> httpx.AsyncClient:
-    """A connection pool that trusts what the system trusts; the caller closes it. Times are in seconds.
+def client_of(upstream: Upstream, *, connect: float = ANSWER_WITHIN, read: float = ANSWER_WITHIN) -> HostClient:
+    """A connection pool, which the caller closes. Times are in seconds.
 
     Raises EngineError for an address or a key that cannot be sent.
     """
@@ -91,14 +89,8 @@ def client_of(upstream: Upstream, *, connect: float = ANSWER_WITHIN, read: float
     if key is not None and not (key.isascii() and key.isprintable()):
         raise EngineError(f"the key for {upstream.name} holds characters that a header cannot")
     try:
-        return careful_client(
-            upstream.base_url,
-            headers={} if key is None else {"authorization": f"Bearer {key}"},
-            timeout=httpx.Timeout(read, connect=connect, pool=None),
-            limits=httpx.Limits(max_keepalive_connections=upstream.limit, keepalive_expiry=KEEP_ALIVE),
-            verify=ssl.create_default_context() if upstream.base_url.startswith("https:") else False,
-        )
-    except httpx.InvalidURL as error:
+        return HostClient(upstream.base_url, key, connect=connect, read=read)
+    except ValueError as error:
         raise EngineError(f"the upstream {upstream.name} is no address: {one_line(error)}") from None
 
 
@@ -129,18 +121,20 @@ def _some_of(names: set[str]) -> str:
     return (", ".join(shown) or "no model") + (f" and {left} more" if left else "")
 
 
-async def model_cards(client: httpx.AsyncClient) -> Cards | None:
+async def model_cards(client: HostClient) -> Cards | None:
     """What `/models` lists, by name; None where nobody answers, or not in the protocol."""
     try:
-        async with asyncio.timeout(ANSWER_WITHIN), client.stream("GET", "models") as response:
-            if response.status_code != 200:
+        async with asyncio.timeout(ANSWER_WITHIN), client.reply("GET", "models") as response:
+            if response.status != 200:
                 return None
-            listed = Listed.model_validate_json(await read_body(response, MOST_LISTED))
-    except (httpx.HTTPError, OSError, UntrustedReply, ValidationError):
+            with translated():
+                body = await read_body(response.content.iter_any(), response.headers, MOST_LISTED)
+                listed = Listed.model_validate_json(body)
+    except (EngineError, TimeoutError):
         return None
     return {card.id: card for card in listed.data} if all(card.id.isprintable() for card in listed.data) else None
 
 
 async def _cards(upstream: Upstream) -> Cards | None:
-    async with client_of(upstream) as client:
+    async with aclosing(client_of(upstream)) as client:
         return await model_cards(client)

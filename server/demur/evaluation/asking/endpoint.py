@@ -7,6 +7,7 @@ import random
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any
 
 import httpx
@@ -14,7 +15,7 @@ import httpx
 from demur.backoff import exponential
 from demur.evaluation.asking.base import BadReply
 from demur.evaluation.errors import EndpointError, Refused
-from demur.http_client import UntrustedReply, careful_client, one_line, read_body, retry_after_seconds
+from demur.http_client import UntrustedReply, one_line, read_body, retry_after_seconds
 
 TRY_AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
 """Statuses that may go away by themselves."""
@@ -89,13 +90,19 @@ def host_of(base_url: str) -> str:
 
 
 def connect(base_url: str, api_key: str | None, *, timeout: float, connections: int) -> httpx.AsyncClient:
-    """A client for a host. `timeout` is in seconds; a base URL that ends in /v1 is taken too. Raises EndpointError
-    where it is no address."""
-    address = host_of(base_url)
-    headers = {"authorization": f"Bearer {api_key}"} if api_key else {}
-    limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
-    waits = httpx.Timeout(timeout, connect=min(timeout, 15.0), pool=None)
-    return careful_client(address, headers=headers, limits=limits, timeout=waits)
+    """A client for a host, without redirects, cookies and compression; heads end at httpcore's limit of 100 KiB.
+
+    `timeout` is in seconds; a base URL that ends in /v1 is taken too. Raises EndpointError where it is no address.
+    """
+    authorization = {"authorization": f"Bearer {api_key}"} if api_key else {}
+    return httpx.AsyncClient(
+        base_url=host_of(base_url),
+        headers={"accept-encoding": "identity", **authorization},
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+        follow_redirects=False,
+        timeout=httpx.Timeout(timeout, connect=min(timeout, 15.0), pool=None),
+        limits=httpx.Limits(max_connections=connections, max_keepalive_connections=connections),
+    )
 
 
 @dataclass(slots=True)
@@ -164,7 +171,7 @@ class Endpoint:
         """One request and its reply, which has a limit in bytes. Raises UntrustedReply past it."""
         async with self.client.stream(method, path, json=body) as streamed:
             most = self.most_bytes if streamed.is_success else MOST_REFUSAL
-            content = await read_body(streamed, most)
+            content = await read_body(streamed.aiter_bytes(), streamed.headers, most)
         return httpx.Response(streamed.status_code, headers=streamed.headers, content=content, request=streamed.request)
 
     def _pause(self, tries: int, retry_after: float | None) -> float:
