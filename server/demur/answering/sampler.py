@@ -19,7 +19,8 @@ Arrival = tuple[int, Piece | None]
 
 @dataclass(frozen=True, slots=True)
 class SampleBatch:
-    """One sample for each of `samplings`, all of one prompt. The engine knows the i-th as `id-(first+i)`.
+    """One sample for each of `samplings`, all of one prompt. The engine knows the i-th as `id-(first+i)`, those that it
+    draws together as the first of them.
 
     `form` is how outputs are read. With a `forcer` each is written freely and then continued where its end cannot be
     read; the engine knows that tail as `id-tail-(first+i)`, and one behind it as `id-last-tail-(first+i)`. With a

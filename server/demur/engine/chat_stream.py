@@ -19,6 +19,9 @@ LEAST_CHARGED = 64
 """Bytes that a line of a reply counts for at least: each costs time, however short it is."""
 MOST_READ = 1 << 14
 """Bytes that are read before others get their turn."""
+PACE = 0.01
+"""Seconds from one look at what came to the next: a stream of 100 tokens a second is shown token by token, and a faster
+one costs no more than that. Its end is seen at once."""
 CHARACTERS_PER_TOKEN = 128
 """Text beyond it for each token that was asked for is cut off: the longest tokens of usual vocabularies are runs of
 that many spaces, so no host that keeps to `max_tokens` gets there."""
@@ -154,21 +157,20 @@ async def _words(response: aiohttp.ClientResponse) -> str:
 
 async def _chunks(response: aiohttp.ClientResponse, ask: Ask, longest_silence: float) -> AsyncGenerator[Chunk, None]:
     """What says something, up to the end of the reply; events that came together are one chunk. Raises EngineError."""
-    events, clock = _Events(ask), asyncio.get_running_loop().time
+    events, pace, clock = _Events(ask), _Pace(response.content), asyncio.get_running_loop().time
     spoke = clock()
     with translated():
         while piece := await response.content.read(MOST_READ):
-            found = events.feed(piece)
+            found, waits = events.feed(piece), 0.0
             for chunk in _merged(found, ask):
-                spoke = clock()
+                spoke, waits = clock(), PACE
                 yield chunk
             if found and found[-1] == DONE:
                 await _drain(response)
                 return
             if clock() - spoke > longest_silence:
                 raise EngineError(f"nothing but silence for {longest_silence:g} seconds")
-            if len(piece) == MOST_READ:  # what is read next may be there already
-                await asyncio.sleep(0)
+            await pace.wait(0 if len(piece) == MOST_READ else waits)
         if events.rest:
             raise EngineError("its stream ended within an event")
 
@@ -224,3 +226,29 @@ class _Events:
         *ended, self.rest = self.rest.split(b"\n")
         found = [bytes(line[5:]).strip() for line in ended if line.startswith(b"data:")]
         return found[: found.index(DONE) + 1] if DONE in found else found
+
+
+class _Pace:
+    """Lets some of a reply come together before it is read."""
+
+    def __init__(self, content: aiohttp.StreamReader) -> None:
+        self._content = content
+        self._loop = asyncio.get_running_loop()
+        self._waiting: asyncio.Future[None] | None = None
+        content.on_eof(self._end)
+
+    async def wait(self, seconds: float) -> None:
+        """So long, or until all of the reply is there; others get their turn either way."""
+        if not seconds or self._content.is_eof():
+            await asyncio.sleep(0)
+            return
+        self._waiting = self._loop.create_future()
+        timer = self._loop.call_later(seconds, self._end)
+        try:
+            await self._waiting
+        finally:
+            timer.cancel()
+
+    def _end(self) -> None:
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(None)

@@ -5,9 +5,11 @@ together are read together.
 """
 
 import os
+import socket
 import ssl
 from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from typing import Any
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
@@ -22,6 +24,9 @@ KEEP_ALIVE = 3.0
 MOST_HEADER = 1 << 14
 """Bytes of one header, and of the status line, of which a reply may have MOST_HEADERS."""
 MOST_HEADERS = 128
+RECEIVED = 1 << 15
+"""Bytes that the kernel keeps of one reply (it doubles that), and so about what is parsed before others get their turn:
+a host may send thousands of its smallest messages in that."""
 
 
 class HostClient:
@@ -37,7 +42,7 @@ class HostClient:
         self._headers = {"accept-encoding": "identity"}
         if api_key is not None and self._base.user is None:  # aiohttp sends what the address itself says
             self._headers["authorization"] = f"Bearer {api_key}"
-        self._proxy = None if proxy_bypass(self._base.host or "") else getproxies().get(self._base.scheme)
+        self._proxy = _proxy_for(self._base)
         self._verified = ssl.create_default_context() if self._base.scheme == "https" else True
         self._timeout = aiohttp.ClientTimeout(total=None, connect=connect, sock_read=read)
         self._session: aiohttp.ClientSession | None = None
@@ -68,7 +73,9 @@ class HostClient:
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE, ssl=self._verified),
+                connector=aiohttp.TCPConnector(
+                    limit=0, keepalive_timeout=KEEP_ALIVE, ssl=self._verified, socket_factory=_socket
+                ),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 headers=self._headers,
                 timeout=self._timeout,
@@ -79,6 +86,21 @@ class HostClient:
                 max_headers=MOST_HEADERS,
             )
         return self._session
+
+
+def _socket(where: tuple[Any, ...]) -> socket.socket:
+    made = socket.socket(*where[:3])
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVED)
+    return made
+
+
+def _proxy_for(url: URL) -> str | None:
+    """What the environment names (HTTPS_PROXY, ALL_PROXY and so on), unless NO_PROXY holds for this host."""
+    proxies = getproxies()
+    named = proxies.get(url.scheme) or proxies.get("all")
+    if not named or proxy_bypass(url.host or ""):
+        return None
+    return named if "://" in named else f"http://{named}"
 
 
 @contextmanager
