@@ -41,9 +41,11 @@ def record() -> dict[str, object]:
         "gateway, lengths": recorded(
             {
                 f"{how}, {pieces} pieces: CPU a request": cost
-                for how, costs in (("whole", (1.0, 2.0)), ("streamed", (2.0, 8.0)))
+                for how, costs in (("whole", (1.0, 2.0)), ("streamed", (2.0, 8.0)), ("streamed at 50/s", (3.0, 9.0)))
                 for pieces, cost in zip((42, 342), costs, strict=True)
-            }
+            },
+            rounds=8,
+            seconds=5.0,
         ),
         "gateway, open streams": recorded({"2000 streams: memory each, kB": 40, "2000 streams: closed after, s": 0.5}),
         "start, embedded model": recorded(
@@ -84,6 +86,7 @@ def test_what_there_is_not_is_named(name, recorded, told) -> None:
 def test_an_answer_costs_by_its_length() -> None:
     costs = figures(record(), "gateway, lengths")
     assert seconds_for(costs, "streamed", 192) == pytest.approx(0.005)
+    assert seconds_for(costs, "streamed at 50/s", 192) == pytest.approx(0.006)
     assert seconds_for(costs, "whole", 42) == pytest.approx(0.001)
 
 

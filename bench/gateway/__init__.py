@@ -30,6 +30,8 @@ from bench.report import publish
 Case = tuple[float, bool, int]
 """Requests a second, whether streamed, samples."""
 LENGTHS_RATE = 20.0
+PACES = {"whole": (False, False), "streamed": (True, False), "streamed at 50/s": (True, True)}
+"""How longer answers come: streamed or not, and whether at a model's pace, which makes each piece an event."""
 Rounds = dict[Case, dict[str, list[Round]]]
 """By case and the name of the way."""
 
@@ -146,21 +148,23 @@ def lengths(direct: Way, work: Path, asked: argparse.Namespace) -> None:
     """What a longer answer costs this server: what each piece adds, and what does not depend on them."""
     measured, rows = dict[str, RoundMean](), list[list[str]]()
     with ways.demur(work) as way:
-        for streamed, pieces in product((False, True), asked.lengths):
-            done = asyncio.run(one_length(way, direct, asked, streamed=streamed, pieces=pieces))
-            name = f"{'streamed' if streamed else 'whole'}, {pieces} pieces"
+        for how, pieces in product(PACES, asked.lengths):
+            done = asyncio.run(one_length(way, direct, asked, how, pieces))
+            name = f"{how}, {pieces} pieces"
             measured[f"{name}: CPU a request"] = mean_of([one.cpu_ms for one in done], "ms")
             rows.append([name, measured[f"{name}: CPU a request"].text()])
     publish("gateway-lengths", "longer answers over one host", ["answers", "CPU a request, ms"], rows, vars(asked))
     keep("gateway, lengths", measured, vars(asked))
 
 
-async def one_length(way: Way, host: Way, asked: argparse.Namespace, *, streamed: bool, pieces: int) -> list[Round]:
+async def one_length(way: Way, host: Way, asked: argparse.Namespace, how: str, pieces: int) -> list[Round]:
     """Rounds of answers of one length; the first one, of a second, is not counted."""
-    found = list[Round]()
+    found, (streamed, slowly) = list[Round](), PACES[how]
     for number in range(asked.rounds + 1):
         seconds = asked.seconds if number else 1.0
-        done = await offered(way, host, LENGTHS_RATE, seconds, streamed=streamed, samples=1, pieces=pieces)
+        done = await offered(
+            way, host, LENGTHS_RATE, seconds, streamed=streamed, samples=1, pieces=pieces, slowly=slowly
+        )
         found += [done] if number else []
     return found
 

@@ -1,10 +1,10 @@
 """A model's host that answers by script, in a process of its own: python -m bench.gateway.host PORT OWNER
 
 A reply has 42 pieces over 100 ms, for each of `n` choices, or as many as `max_tokens` where that is more, at the same
-pace; one that is not streamed comes after that time. Owned by `vllm` it does what vLLM does for `stream_interval`: the
-first piece at once, then so many in one event, each with the count of tokens. A question with `keep-it-open` in it gets
-its first piece and then nothing, until the caller goes away. Events are encoded once: what this program costs is not
-the gateway's.
+pace, or 50 a second where the question has `fifty-a-second` in it; one that is not streamed comes after that time.
+Owned by `vllm` it does what vLLM does for `stream_interval`: the first piece at once, then so many in one event, each
+with the count of tokens. A question with `keep-it-open` in it gets its first piece and then nothing, until the caller
+goes away. Events are encoded once: what this program costs is not the gateway's.
 """
 
 import asyncio
@@ -15,6 +15,8 @@ from typing import Any
 
 PIECES = 42
 SECONDS = 0.1
+SLOWLY, SLOW = "fifty-a-second", 0.02
+"""A model's pace, and the seconds from a piece to the next."""
 LAST = "\nAnswer: 4\nConfidence: 0.9"
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: %s\r\n"
 STREAM_HEAD = HEAD % b"text/event-stream" + b"transfer-encoding: chunked\r\n\r\n"
@@ -57,13 +59,14 @@ async def _reply(
         return
     asked = json.loads(body)
     choices, pieces = asked.get("n") or 1, max(PIECES, asked.get("max_tokens") or 0)
+    pace = SLOW if SLOWLY.encode() in body else SECONDS / PIECES
     if not asked.get("stream"):
-        await asyncio.sleep(SECONDS * pieces / PIECES)
+        await asyncio.sleep(pace * pieces)
         await _whole(writer, _completion(choices, pieces))
     elif b"keep-it-open" in body:
         await _held(reader, writer)
     else:
-        await _streamed(writer, choices, pieces, (owner == "vllm" and asked.get("stream_interval")) or 1)
+        await _streamed(writer, choices, pieces, (owner == "vllm" and asked.get("stream_interval")) or 1, pace)
 
 
 async def _whole(writer: asyncio.StreamWriter, value: dict[str, Any]) -> None:
@@ -78,15 +81,15 @@ async def _held(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
     await reader.read()
 
 
-async def _streamed(writer: asyncio.StreamWriter, choices: int, pieces: int, interval: int) -> None:
+async def _streamed(writer: asyncio.StreamWriter, choices: int, pieces: int, interval: int, pace: float) -> None:
     writer.write(STREAM_HEAD)
     loop = asyncio.get_running_loop()
     began = loop.time()
     for done, event in events_of(choices, pieces, interval):
-        await asyncio.sleep(max(0.0, began + SECONDS * (done - 1) / PIECES - loop.time()))
+        await asyncio.sleep(max(0.0, began + pace * (done - 1) - loop.time()))
         writer.write(event)
         await writer.drain()
-    await asyncio.sleep(max(0.0, began + SECONDS * pieces / PIECES - loop.time()))
+    await asyncio.sleep(max(0.0, began + pace * pieces - loop.time()))
     writer.write(end_of(choices, pieces))
     await writer.drain()
 

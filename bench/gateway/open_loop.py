@@ -31,10 +31,19 @@ class Round:
 
 
 async def offered(
-    way: Way, host: Way, rate: float, seconds: float, *, streamed: bool, samples: int, pieces: int = PIECES
+    way: Way,
+    host: Way,
+    rate: float,
+    seconds: float,
+    *,
+    streamed: bool,
+    samples: int,
+    pieces: int = PIECES,
+    slowly: bool = False,
 ) -> Round:
     """`rate` requests a second for so long, the first at once; then wait until nothing is left to do."""
-    request, loop = way.request(streamed=streamed, samples=samples, pieces=pieces), asyncio.get_running_loop()
+    request = way.request(streamed=streamed, samples=samples, pieces=pieces, slowly=slowly)
+    loop = asyncio.get_running_loop()
     before, host_before = way.cpu_seconds(), host.cpu_seconds()
     start, asked = loop.time(), list[asyncio.Task[float | None]]()
     for number in range(max(1, round(rate * seconds))):

@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx
 import psutil
-from bench.gateway.host import PIECES
+from bench.gateway.host import PIECES, SLOWLY
 from bench.processor_time import seconds_of
 from bench.soak.wire import post
 
@@ -42,12 +42,13 @@ class Way:
     port: int
     process: psutil.Process
 
-    def request(self, *, streamed: bool, samples: int, pieces: int = PIECES) -> bytes:
+    def request(self, *, streamed: bool, samples: int, pieces: int = PIECES, slowly: bool = False) -> bytes:
         """The same question in this one's words. A stream of ours shows text as it comes where nothing is withheld."""
-        messages = [{"role": "user", "content": QUESTION}]
+        question = f"{QUESTION} {SLOWLY}" if slowly else QUESTION
+        messages = [{"role": "user", "content": question}]
         body: dict[str, Any] = {"stream": streamed, "max_tokens": pieces}
         if self.name == "demur":
-            asked = {"question": QUESTION, "samples": samples, "risk_threshold": 0}
+            asked = {"question": question, "samples": samples, "risk_threshold": 0}
             return post(body | asked)
         asked = {"model": "m", "messages": messages, "n": samples}
         return post(body | asked, key="sk-bench", path="/v1/chat/completions")

@@ -21,6 +21,7 @@ TABLES: Mapping[str, Callable[[Record], str]] = {
     "server, streamed": lambda record: speed.server(record, "tiny", streamed=True),
     "server, embedded model": lambda record: speed.server(record, "embedded"),
     "gateway": speed.gateway,
+    "longer answers": speed.lengths,
     "open streams": speed.open_streams,
     "start": speed.start,
     "sizing, hosts": sizing.over_hosts,

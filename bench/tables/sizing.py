@@ -33,7 +33,7 @@ def over_hosts(record: Record) -> str:
     rows = list[list[str]]()
     for node in NODES:
         answers = node / TOKENS
-        needed = [answers * seconds_for(costs, how, TOKENS) for how in ("whole", "streamed")]
+        needed = [answers * seconds_for(costs, how, TOKENS) for how in ("whole", "streamed at 50/s")]
         rows.append([f"{node:,}", number(answers), *(f"{number(cores)}: {processes(cores)}" for cores in needed)])
     columns = ["tokens a second of the hosts", "answers a second", "whole, cores: processes", "streamed"]
     more = f"answers of {TOKENS} tokens, a process planned at {BUSY:.0%} of a core"

@@ -71,6 +71,15 @@ def _by_numbers(parts: re.Match[str]) -> tuple[tuple[str, float], ...]:
     return tuple(("", float(told[name])) if name in ("k", "rate", "together") else (told[name], 0.0) for name in order)
 
 
+def lengths(record: Record) -> str:
+    """What longer answers over a host cost."""
+    found = figures(record, "gateway, lengths")
+    rows = [[name.removesuffix(": CPU a request"), text(figure)] for name, figure in found.items()]
+    measured = record["gateway, lengths"]["conditions"]
+    more = f"{measured['rounds']} rounds of {measured['seconds']:g} s at 20 requests a second"
+    return table(["answer", "CPU a request, ms"], rows, conditions(record, "gateway, lengths", more))
+
+
 def open_streams(record: Record) -> str:
     """Thousands of streams held open."""
     found = figures(record, "gateway, open streams")
