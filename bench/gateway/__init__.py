@@ -3,12 +3,14 @@
 python -m bench gateway [--part loads|lengths|streams] offers requests at fixed rates (an open loop) to one process of
 each over a scripted host that answers in 100 ms with 42 pieces, whole and streamed, with 1 and 8 samples (`n`
 elsewhere); asks this server for longer answers; then it opens thousands of streams. Gateways take turns; added
-latencies are those less the host's own of the same round. The loads take over an hour: each is kept as it ends, and a
-run that was stopped goes on there, under the same options and code.
+latencies are those less the host's own of the same round. A gateway that is past its limit is offered no more of the
+same. The loads take about an hour: each is kept as it ends, and a run that was stopped goes on there, under the same
+options and code.
 """
 
 import argparse
 import asyncio
+import statistics
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -29,6 +31,8 @@ from bench.report import publish
 
 Case = tuple[float, bool, int]
 """Requests a second, whether streamed, samples."""
+FULL_SECONDS, FULL_FAILURES = 1.0, 0.1
+"""The median latency and the share of failures beyond which a gateway is offered no more."""
 LENGTHS_RATE = 20.0
 PACES = {"whole": (False, False), "streamed": (True, False), "streamed at 50/s": (True, True)}
 """How longer answers come: streamed or not, and whether at a model's pace, which makes each piece an event."""
@@ -71,10 +75,15 @@ def loads(direct: Way, work: Path, asked: argparse.Namespace) -> None:
         gateways = [stack.enter_context(ways.demur(work))]
         if not asked.without_litellm:
             gateways.append(stack.enter_context(ways.litellm(work)))
-        for case in product(asked.rates, (False, True), asked.samples):
+        for case in product(sorted(asked.rates), (False, True), asked.samples):
+            offered_to = [way for way in gateways if not is_full(found, way.name, case)]
+            if not offered_to:
+                continue
 
-            def measured(case: Case = case) -> dict[str, list[dict[str, float]]]:
-                by_name = asyncio.run(rounds([direct, *gateways], case, asked))
+            def measured(
+                case: Case = case, ways: Sequence[Way] = (direct, *offered_to)
+            ) -> dict[str, list[dict[str, float]]]:
+                by_name = asyncio.run(rounds(ways, case, asked))
                 return {name: [asdict(one) for one in done] for name, done in by_name.items()}
 
             kept: dict[str, list[dict[str, Any]]] = steps.run(_named(case), measured)
@@ -82,6 +91,21 @@ def loads(direct: Way, work: Path, asked: argparse.Namespace) -> None:
             print(_named(case), file=sys.stderr, flush=True)
     report_loads(found, asked)
     steps.end()
+
+
+def is_full(found: Rounds, name: str, case: Case) -> bool:
+    """Whether a gateway was past its limit at a lower rate of the same requests: more would show nothing, for hours."""
+    rate, streamed, samples = case
+    before = [
+        done[name]
+        for (lower, *kind), done in found.items()
+        if lower < rate and kind == [streamed, samples] and name in done
+    ]
+    return any(
+        statistics.median(one.p50 for one in rounds) > FULL_SECONDS
+        or statistics.fmean(one.failures / one.requests for one in rounds) > FULL_FAILURES
+        for rounds in before
+    )
 
 
 def steps_of(asked: argparse.Namespace) -> Steps:
@@ -148,11 +172,12 @@ def lengths(direct: Way, work: Path, asked: argparse.Namespace) -> None:
     """What a longer answer costs this server: what each piece adds, and what does not depend on them."""
     measured, rows = dict[str, RoundMean](), list[list[str]]()
     with ways.demur(work) as way:
-        for how, pieces in product(PACES, asked.lengths):
-            done = asyncio.run(one_length(way, direct, asked, how, pieces))
-            name = f"{how}, {pieces} pieces"
-            measured[f"{name}: CPU a request"] = mean_of([one.cpu_ms for one in done], "ms")
-            rows.append([name, measured[f"{name}: CPU a request"].text()])
+        for how in PACES:
+            for pieces in asked.lengths:
+                done = asyncio.run(one_length(way, direct, asked, how, pieces))
+                name = f"{how}, {pieces} pieces"
+                measured[f"{name}: CPU a request"] = mean_of([one.cpu_ms for one in done], "ms")
+                rows.append([name, measured[f"{name}: CPU a request"].text()])
     publish("gateway-lengths", "longer answers over one host", ["answers", "CPU a request, ms"], rows, vars(asked))
     keep("gateway, lengths", measured, vars(asked))
 
