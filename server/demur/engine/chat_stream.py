@@ -19,9 +19,6 @@ LEAST_CHARGED = 64
 """Bytes that a line of a reply counts for at least: each costs time, however short it is."""
 MOST_READ = 1 << 14
 """Bytes that are read before others get their turn."""
-PACE = 0.01
-"""Seconds from one look at what came to the next: a stream of 100 tokens a second is shown token by token, and a faster
-one costs no more than that. Its end is seen at once."""
 CHARACTERS_PER_TOKEN = 128
 """Text beyond it for each token that was asked for is cut off: the longest tokens of usual vocabularies are runs of
 that many spaces, so no host that keeps to `max_tokens` gets there."""
@@ -33,6 +30,9 @@ DONE = b"[DONE]"
 """The data of the event that ends a reply."""
 DRAIN_TIMEOUT = 0.25
 """Seconds that the end of a reply may take to come, so that its connection can be used again."""
+PACE, FAST = 0.01, 2
+"""Seconds to wait for more where so many pieces come in that time: a stream of 200 tokens a second is shown token by
+token, and a faster one costs no more than 100 pieces a second. Its beginning and its end are seen at once."""
 
 
 class Overrun(EngineError):
@@ -161,16 +161,16 @@ async def _chunks(response: aiohttp.ClientResponse, ask: Ask, longest_silence: f
     spoke = clock()
     with translated():
         while piece := await response.content.read(MOST_READ):
-            found, waits = events.feed(piece), 0.0
+            found = events.feed(piece)
             for chunk in _merged(found, ask):
-                spoke, waits = clock(), PACE
+                spoke = clock()
                 yield chunk
             if found and found[-1] == DONE:
                 await _drain(response)
                 return
             if clock() - spoke > longest_silence:
                 raise EngineError(f"nothing but silence for {longest_silence:g} seconds")
-            await pace.wait(0 if len(piece) == MOST_READ else waits)
+            await pace.keep(len(found), more=len(piece) == MOST_READ)
         if events.rest:
             raise EngineError("its stream ended within an event")
 
@@ -229,21 +229,25 @@ class _Events:
 
 
 class _Pace:
-    """Lets some of a reply come together before it is read."""
+    """Lets some of a fast reply come together before it is read."""
 
     def __init__(self, content: aiohttp.StreamReader) -> None:
         self._content = content
         self._loop = asyncio.get_running_loop()
+        self._last = self._loop.time()
         self._waiting: asyncio.Future[None] | None = None
         content.on_eof(self._end)
 
-    async def wait(self, seconds: float) -> None:
-        """So long, or until all of the reply is there; others get their turn either way."""
-        if not seconds or self._content.is_eof():
+    async def keep(self, pieces: int, *, more: bool) -> None:
+        """Wait where so many have come since the last time. Where there is `more` already, others have their turn."""
+        before, self._last = self._last, self._loop.time()
+        if more:
             await asyncio.sleep(0)
             return
+        if pieces * PACE < FAST * (self._last - before) or self._content.is_eof():
+            return
         self._waiting = self._loop.create_future()
-        timer = self._loop.call_later(seconds, self._end)
+        timer = self._loop.call_later(PACE, self._end)
         try:
             await self._waiting
         finally:
