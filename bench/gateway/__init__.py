@@ -33,7 +33,9 @@ Case = tuple[float, bool, int]
 """Requests a second, whether streamed, samples."""
 FULL_SECONDS, FULL_FAILURES = 1.0, 0.1
 """The median latency and the share of failures beyond which a gateway is offered no more."""
-LENGTHS_RATE = 20.0
+PIECES_A_SECOND = 2520.0
+"""Of all longer answers together, so that a process has about as much to do with short ones as with long ones: one that
+idles pays for waking up, which says nothing of how many it can answer."""
 PACES = {"whole": (False, False), "streamed": (True, False), "streamed at 50/s": (True, True)}
 """How longer answers come: streamed or not, and whether at a model's pace, which makes each piece an event."""
 Rounds = dict[Case, dict[str, list[Round]]]
@@ -61,7 +63,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=5.0, help="of each round")
     parser.add_argument("--rounds", type=int, default=LEAST_PAIRS)
     parser.add_argument("--samples", type=int, nargs="+", default=[1, 8])
-    parser.add_argument("--lengths", type=int, nargs="+", default=[PIECES, 300], help="pieces of an answer, at 20/s")
+    parser.add_argument("--lengths", type=int, nargs="+", default=[PIECES, 300], help="pieces of an answer")
     parser.add_argument("--streams", type=int, nargs="+", default=[2000, 10_000], help="open at once")
     parser.add_argument("--host", choices=OWNERS, default=OWNERS[0], help="what the host does for fewer events")
     parser.add_argument("--without-litellm", action="store_true", help="this server and the host alone")
@@ -188,7 +190,7 @@ async def one_length(way: Way, host: Way, asked: argparse.Namespace, how: str, p
     for number in range(asked.rounds + 1):
         seconds = asked.seconds if number else 1.0
         done = await offered(
-            way, host, LENGTHS_RATE, seconds, streamed=streamed, samples=1, pieces=pieces, slowly=slowly
+            way, host, PIECES_A_SECOND / pieces, seconds, streamed=streamed, samples=1, pieces=pieces, slowly=slowly
         )
         found += [done] if number else []
     return found
