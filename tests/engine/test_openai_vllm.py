@@ -137,7 +137,7 @@ def test_a_reply_that_is_read_in_steps_comes_in_as_few_events(address, engine, r
         return found
 
     chunks = run(events())
-    assert sum(chunk.pieces for chunk in chunks) == len(counts)  # events that come together are one chunk
+    assert sum(chunk.pieces for chunk in chunks) == len(set(counts))  # events that come together are one chunk
     assert {chunk.completion_tokens for chunk in chunks} <= set(counts)
     assert text_of(chunks) == text_of(run(sample(engine, Sampling(max_tokens=20, temperature=0.0))))
 

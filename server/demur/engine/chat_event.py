@@ -122,6 +122,7 @@ def read_event(data: bytes, ask: Ask) -> Chunk | None:
         logprobs=logprobs,
         cached_tokens=cached_tokens(usage.prompt_tokens_details, usage.prompt_tokens),
         thought=thought,
+        pieces=1 if told else 0,
         choice=index,
     )
 
