@@ -83,9 +83,9 @@ def loads(direct: Way, work: Path, asked: argparse.Namespace) -> None:
                 continue
 
             def measured(
-                case: Case = case, ways: Sequence[Way] = (direct, *offered_to)
+                case: Case = case, every: Sequence[Way] = (direct, *offered_to)
             ) -> dict[str, list[dict[str, float]]]:
-                by_name = asyncio.run(rounds(ways, case, asked))
+                by_name = asyncio.run(rounds(every, case, asked))
                 return {name: [asdict(one) for one in done] for name, done in by_name.items()}
 
             kept: dict[str, list[dict[str, Any]]] = steps.run(_named(case), measured)

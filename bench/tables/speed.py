@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from bench.gateway import PIECES_A_SECOND
 from bench.tables.markdown import conditions, figures, number, ratio, table, text
 
 Record = Mapping[str, Any]
@@ -76,7 +77,7 @@ def lengths(record: Record) -> str:
     found = figures(record, "gateway, lengths")
     rows = [[name.removesuffix(": CPU a request"), text(figure)] for name, figure in found.items()]
     measured = record["gateway, lengths"]["conditions"]
-    more = f"{measured['rounds']} rounds of {measured['seconds']:g} s at 2,520 pieces a second in all"
+    more = f"{measured['rounds']} rounds of {measured['seconds']:g} s at {PIECES_A_SECOND:,.0f} pieces a second in all"
     return table(["answer", "CPU a request, ms"], rows, conditions(record, "gateway, lengths", more))
 
 

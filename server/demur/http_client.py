@@ -20,7 +20,7 @@ def refuse_encoded(headers: Mapping[str, str]) -> None:
 
 
 async def read_body(pieces: AsyncIterable[bytes], headers: Mapping[str, str], most: int) -> bytes:
-    """All of a streamed reply. Raises UntrustedReply past `most` bytes, of which no more than a piece is read."""
+    """All of a streamed reply. Raises UntrustedReply at the first piece that goes beyond `most` bytes."""
     refuse_encoded(headers)
     body = bytearray()
     async for piece in pieces:

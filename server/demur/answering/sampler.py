@@ -9,7 +9,7 @@ from demur.answering.confidence import FinishedSample, Score, Scorer
 from demur.answering.deadline import Deadline
 from demur.answering.tail_forcing import FreeReply, Settlement, TailForcer, not_drawn
 from demur.core.answer_span import OutputForm
-from demur.engine.base import Chunk, DrawsTogether, Engine, Prompt, RequestRefused, Sampling, TokenLogprob, Trace
+from demur.engine.base import Chunk, Engine, ParallelSampling, Prompt, RequestRefused, Sampling, TokenLogprob, Trace
 from demur.tracing import UNTRACED, Span
 
 Piece = Chunk | Score | Settlement
@@ -38,8 +38,8 @@ class SampleBatch:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
-    """One piece of work for the engine, not begun yet: what the engine knows it as, and its chunks under a trace."""
+class EngineRequest:
+    """One sample to ask the engine for, not begun yet: its name there, and what opens its chunks under a trace."""
 
     name: str
     open: Callable[[Trace | None], AsyncGenerator[Chunk, None]]
@@ -50,55 +50,59 @@ async def draw(engine: Engine, batch: SampleBatch, deadline: Deadline) -> AsyncG
 
     The samples start together and share the prompt's prefix cache. Closing this stops in the engine what still runs.
     """
-    streams = [_sample(engine, batch, i, drawn) for i, drawn in enumerate(_drawn(engine, batch))]
+    streams = [_sample(engine, batch, i, request) for i, request in enumerate(_engine_requests(engine, batch))]
     arrivals = _alone(streams[0], deadline) if len(streams) == 1 else _together(streams, deadline)
     async with aclosing(arrivals):
         async for arrival in arrivals:
             yield arrival
 
 
-def _drawn(engine: Engine, batch: SampleBatch) -> list[Drawing]:
+def _engine_requests(engine: Engine, batch: SampleBatch) -> list[EngineRequest]:
     """How each sample is begun: together with the others where the engine does that, with the request as its trace."""
     samplings = batch.samplings if batch.forcer is None else [*map(batch.forcer.free_sampling, batch.samplings)]
     names = [f"{batch.id}-{batch.first + i}" for i in range(len(samplings))]
-    if len(samplings) > 1 and isinstance(engine, DrawsTogether):
+    if len(samplings) > 1 and isinstance(engine, ParallelSampling):
         trace = batch.span.headers or None
         streams = engine.streams(batch.prompt, samplings, request_ids=names, trace=trace)
-        return [Drawing(name, lambda _, stream=stream: stream) for name, stream in zip(names, streams, strict=True)]
-    return [_drawing(engine, batch.prompt, sampling, name) for name, sampling in zip(names, samplings, strict=True)]
+        return [
+            EngineRequest(name, lambda _, stream=stream: stream) for name, stream in zip(names, streams, strict=True)
+        ]
+    return [
+        _engine_request(engine, batch.prompt, sampling, name) for name, sampling in zip(names, samplings, strict=True)
+    ]
 
 
-def _drawing(engine: Engine, prompt: Prompt, sampling: Sampling, name: str) -> Drawing:
-    return Drawing(name, lambda trace: engine.stream(prompt, sampling, request_id=name, trace=trace))
+def _engine_request(engine: Engine, prompt: Prompt, sampling: Sampling, name: str) -> EngineRequest:
+    return EngineRequest(name, lambda trace: engine.stream(prompt, sampling, request_id=name, trace=trace))
 
 
-def _sample(engine: Engine, batch: SampleBatch, i: int, drawing: Drawing) -> AsyncGenerator[Piece, None]:
+def _sample(engine: Engine, batch: SampleBatch, i: int, request: EngineRequest) -> AsyncGenerator[Piece, None]:
     if batch.forcer is None:
-        pieces = _traced(drawing, batch.span)
+        pieces = _traced(request, batch.span)
     else:
-        pieces = _with_tail(engine, batch, i, batch.forcer, drawing)
-    return pieces if batch.scorer is None else _scored(pieces, batch.scorer, batch, drawing.name)
+        pieces = _with_tail(engine, batch, i, batch.forcer, request)
+    return pieces if batch.scorer is None else _scored(pieces, batch.scorer, batch, request.name)
 
 
-async def _traced(drawing: Drawing, within: Span, part: str = "sample") -> AsyncGenerator[Chunk, None]:
+async def _traced(request: EngineRequest, within: Span, part: str = "sample") -> AsyncGenerator[Chunk, None]:
     tokens = finish = None
     with within.part(part) as span:
         try:
-            async with aclosing(drawing.open(span.headers or None)) as chunks:
+            async with aclosing(request.open(span.headers or None)) as chunks:
                 async for chunk in chunks:
                     tokens, finish = chunk.completion_tokens or tokens, chunk.finish_reason or finish
                     yield chunk
         finally:
-            span.note(sample=drawing.name, completion_tokens=tokens, finish_reason=finish)
+            span.note(sample=request.name, completion_tokens=tokens, finish_reason=finish)
 
 
 async def _with_tail(
-    engine: Engine, batch: SampleBatch, i: int, forcer: TailForcer, drawing: Drawing
+    engine: Engine, batch: SampleBatch, i: int, forcer: TailForcer, request: EngineRequest
 ) -> AsyncGenerator[Piece, None]:
     """What the model writes in its own way, and its tail where that cannot be read without one; a last tail where
     that one was cut off."""
     name, sampling, reply = f"{batch.first + i}", batch.samplings[i], FreeReply()
-    async with aclosing(_taken(_traced(drawing, batch.span), reply)) as pieces:
+    async with aclosing(_taken(_traced(request, batch.span), reply)) as pieces:
         async for piece in pieces:
             yield piece
     while True:
@@ -110,7 +114,7 @@ async def _with_tail(
         reply.begin_tail()
         part = "tail" if reply.tails == 1 else "last-tail"
         prompt = replace(batch.prompt, written=tail.written)
-        rest = _traced(_drawing(engine, prompt, tail.sampling, f"{batch.id}-{part}-{name}"), batch.span, part)
+        rest = _traced(_engine_request(engine, prompt, tail.sampling, f"{batch.id}-{part}-{name}"), batch.span, part)
         try:
             async with aclosing(_taken(rest, reply)) as chunks:
                 async for chunk in chunks:

@@ -198,7 +198,7 @@ class EngineDead(EngineError):
 
 class Engine(Protocol):
     """A model that answers one prompt with one sample at a time; call `stream` k times for k samples, or `streams`
-    where it is a `DrawsTogether`."""
+    where it is a `ParallelSampling`."""
 
     @property
     def max_model_len(self) -> int | None:
@@ -234,8 +234,8 @@ class Engine(Protocol):
 
 
 @runtime_checkable
-class DrawsTogether(Protocol):
-    """An engine to which several samples of one prompt may be less work than as many prompts."""
+class ParallelSampling(Protocol):
+    """An engine that can draw several samples of one prompt as one request, as `n` of OpenAI's API does."""
 
     def streams(
         self, prompt: Prompt, samplings: Sequence[Sampling], *, request_ids: Sequence[str], trace: Trace | None = None

@@ -1,7 +1,6 @@
 """An HTTP client for one model host that nobody vouches for: no redirects, no cookies, no compression, short heads.
 
-aiohttp, whose parser is compiled: a streamed piece costs it a fifth of what it costs httpx, and pieces that came
-together are read together.
+aiohttp, because streams are read piece by piece: its parser is compiled, and pieces that came together are one read.
 """
 
 import os

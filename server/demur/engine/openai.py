@@ -29,8 +29,8 @@ from demur.engine.base import (
 from demur.engine.chat_event import Ask
 from demur.engine.chat_stream import Overrun, chat_stream
 from demur.engine.holding import held_back
+from demur.engine.parallel_sampling import ParallelSamples, differ_by_seed_alone
 from demur.engine.resuming import further, put_behind
-from demur.engine.together import Together, alike
 from demur.engine.upstreams import Upstream, client_of, model_cards
 
 MOST_ALTERNATIVES, FEW_ALTERNATIVES = 20, 5
@@ -84,7 +84,7 @@ class OpenAIEngine:
         self._structured_outputs = structured_outputs
         self._continues = continues
         self._stream_interval = stream_interval
-        self._draws_together = stream_interval
+        self._samples_in_parallel = stream_interval
         self._attempts = max(attempts, len(upstreams))
         self._read_timeout = read_timeout
         self._first_text_timeout = first_text_timeout
@@ -132,15 +132,16 @@ class OpenAIEngine:
         async def passed_over(i: int) -> AsyncGenerator[Chunk, None]:
             async with aclosing(alone(i)) as chunks:
                 async for chunk in chunks:
-                    self._draws_together = False  # what was refused, or passed over, was to draw several
+                    self._samples_in_parallel = False  # what was refused, or passed over, was to draw several
                     yield chunk
 
-        count, step = len(samplings), samplings[0].step
+        count = len(samplings)
         has_room = any(host.has_room_for(count) for host in self._hosts)
-        if not (self._draws_together and has_room and step != 1 and prompt.written is None and alike(samplings)):
+        takes_n = self._samples_in_parallel and prompt.written is None and samplings[0].step != 1
+        if not (takes_n and has_room and differ_by_seed_alone(samplings)):
             return [alone(i) for i in range(count)]
         drawn = self._pieces(prompt, samplings[0], request_ids[0], trace, count)
-        streams = Together(drawn, count, passed_over).streams()
+        streams = ParallelSamples(drawn, count, passed_over).streams()
         return [held_back(chunks, sampling) for chunks, sampling in zip(streams, samplings, strict=True)]
 
     async def _pieces(
@@ -157,7 +158,7 @@ class OpenAIEngine:
                     host.spoke()
                     yield chunk
                     if count > 1 and chunk.finish_reason is not None and chunk.completion_tokens is None:
-                        self._draws_together = False  # a host that does not count each by itself
+                        self._samples_in_parallel = False  # a host that does not count each by itself
             except Overrun:
                 host.failed()
                 return

@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from demur.engine.base import Chunk, EngineError, Prompt, RequestRefused, Sampling, Untold
 from demur.engine.openai import OpenAIEngine
-from demur.engine.together import alike
+from demur.engine.parallel_sampling import differ_by_seed_alone
 from demur.engine.upstreams import Upstream
 from live import serving
 
@@ -153,7 +153,7 @@ def test_others_are_a_request_each(address, host, samplings, options):
 
 
 def test_without_seeds_they_are_alike():
-    assert alike([replace(SAMPLING, seed=None)] * 4)
+    assert differ_by_seed_alone([replace(SAMPLING, seed=None)] * 4)
 
 
 def test_all_of_them_count_as_running_and_need_room(address, host):

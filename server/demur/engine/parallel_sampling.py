@@ -1,4 +1,4 @@
-"""Several samples drawn in one request, told apart again: one task reads them all, and each is a stream of its own."""
+"""Parallel sampling, `n` choices of one request: one task reads all of them, and each sample is a stream of its own."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -8,7 +8,7 @@ from dataclasses import replace
 from demur.engine.base import Chunk, RequestRefused, Sampling
 
 
-def alike(samplings: Sequence[Sampling]) -> bool:
+def differ_by_seed_alone(samplings: Sequence[Sampling]) -> bool:
     """Whether several samples differ by nothing but their seeds, which count up from the first one's."""
     first = samplings[0]
     if len(samplings) == 1:
@@ -20,7 +20,7 @@ def alike(samplings: Sequence[Sampling]) -> bool:
     )
 
 
-class Together:
+class ParallelSamples:
     """The samples of `drawn`, whose chunks say by `choice` which of them they belong to.
 
     Where the request is refused as it is, or passes over some of them, `alone` draws those one by one. Each of
