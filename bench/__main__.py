@@ -37,6 +37,9 @@ NAMES = sorted(
 
 def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the servers that a benchmark started end with it
+    if sys.argv[1:2] in (["-h"], ["--help"]):
+        print(__doc__, "Alone or together: ", ", ".join(NAMES), sep="")
+        return
     if sys.argv[1:2] in (["soak"], ["replay"]):
         runpy.run_module(f"bench.{sys.argv.pop(1)}", run_name="__main__")
         return

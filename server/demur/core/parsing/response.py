@@ -24,7 +24,10 @@ from demur.core.parsing.values import value_of
 
 _ANSWERS = {Kind.ANSWER, Kind.ANSWER_OPEN}
 _CONFIDENCES = {Kind.CONFIDENCE, Kind.CONFIDENCE_OPEN}
-_SEPARATOR = r"[\s;,.…(|\[/*_。；，-]{0,8}"
+_MOST_SEPARATORS, _MOST_MARKS = 8, 3
+"""Characters before a label for the confidence on the line of an answer, and between it and its colon."""
+_SEPARATOR = rf"[\s;,.…(|\[/*_。；，-]{{0,{_MOST_SEPARATORS}}}"
+_MINE = "my "
 _LONGEST_BESIDE = 300
 _VALUE_AT_END = re.compile(r"[:=：]\s{0,3}([^\n]{1,60})$", re.MULTILINE)
 _LONGEST_CORRECTION = 3
@@ -235,10 +238,10 @@ def _confidence_beside(labels: Labels) -> tuple[re.Pattern[str], int]:
     """The form, and the most characters that it takes before its colon."""
     begins = r"(?:\b|(?<=[\u3000-\u9fff]))"
     form = re.compile(
-        rf"{_SEPARATOR}{begins}(?:my )?{any_case(labels.confidence)}[*_\s]{{0,3}}{_VALUE_AT_END.pattern}",
+        rf"{_SEPARATOR}{begins}(?:{_MINE})?{any_case(labels.confidence)}[*_\s]{{0,{_MOST_MARKS}}}{_VALUE_AT_END.pattern}",
         re.IGNORECASE | re.MULTILINE,
     )
-    return form, 8 + len("my ") + max(map(len, labels.confidence)) + 3
+    return form, _MOST_SEPARATORS + len(_MINE) + max(map(len, labels.confidence)) + _MOST_MARKS
 
 
 def _scale_of(label: str) -> float | None:

@@ -69,13 +69,14 @@ def decoded(tokenizer: Any, prompt: Sequence[int], token_ids: Sequence[int], *, 
     before, said = list(prompt[-_CONTEXT:]), list(token_ids)
     start = backend.decode(before, skip_special_tokens=skips)
     text = backend.decode([*before, *said], skip_special_tokens=skips)
-    for _ in range(_UNFINISHED if _bytes_stay(backend) else 0):
-        if not said or not text.endswith(_HALF):
-            break
-        said.pop()  # the first parts of a character whose last never came
-        text = backend.decode([*before, *said], skip_special_tokens=skips)
-    broken = text.endswith(_HALF) if _bytes_stay(backend) else _HALF in text
-    if broken or start.endswith(_HALF) or not text.startswith(start):
+    is_broken = _HALF in text
+    if _bytes_stay(backend):
+        tries = min(_UNFINISHED, len(said))
+        while tries and text.endswith(_HALF):
+            said.pop()  # the first parts of a character whose last never came
+            text, tries = backend.decode([*before, *said], skip_special_tokens=skips), tries - 1
+        is_broken = text.endswith(_HALF)
+    if is_broken or start.endswith(_HALF) or not text.startswith(start):
         return "".join(pieces(tokenizer, prompt, token_ids, shows_special=shows_special))
     return text[len(start) :]
 
