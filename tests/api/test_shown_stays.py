@@ -111,6 +111,13 @@ def test_a_reply_is_the_same_streamed_and_in_one_piece(make, events, output: str
         assert {**last, "id": None, "created": None} == {**whole, "id": None, "created": None}
 
 
+def test_text_that_can_be_shown_at_once_is_one_event(make, events) -> None:
+    """Without a `Solution:` line all of it is shown at the end, however it came."""
+    server = make(ScriptedEngine(lambda messages: "40 and 30 " * 100 + "are 70.\nAnswer: 70"))
+    told = events(server.ask(contract="claims", risk_threshold=0.5, stream=True).text)
+    assert [data["text"] for name, data in told if name == "delta"] == [told[-1][1]["text"]]
+
+
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_chat_keeps_its_sentence_and_has_the_text_beside_it(make, stream: bool) -> None:
     server = make(ScriptedEngine(lambda messages: CLAIMS))

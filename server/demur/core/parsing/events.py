@@ -59,6 +59,20 @@ def fold(events: Iterable[Event]) -> tuple[str, list[Claim]]:
     return "".join(text), claims
 
 
+def joined(events: Iterable[Event]) -> list[Event]:
+    """The same with one delta for all that follow each other."""
+    together, text = list[Event](), list[str]()
+    for event in events:
+        if isinstance(event, Delta):
+            text.append(event.text)
+            continue
+        if text:
+            together.append(Delta("".join(text)))
+            text.clear()
+        together.append(event)
+    return [*together, Delta("".join(text))] if text else together
+
+
 class Visible:
     """The text a person reads, growing: no white space at its ends, none told before it is known to stay."""
 
