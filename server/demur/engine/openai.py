@@ -2,8 +2,8 @@
 
 Samples go to the healthy upstream with the most room. What fails before the first piece of text is tried again, on
 another upstream where there is one; what fails later is an error, because a sample cannot be continued elsewhere.
-No host is trusted: see chat_event.py and chat_stream.py for what it may send, and balancing.py for what becomes of one
-that fails.
+No host is trusted: see chat_event.py, event_stream.py and chat_stream.py for what it may send, and balancing.py for
+what becomes of one that fails.
 """
 
 import asyncio
