@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.pairs import RoundMean
-from bench.record import BASELINE, RECORD, figures_of, read
+from bench.record import BASELINE, RECORD, figures_of, read, write
 from rich.console import Console
 from rich.table import Table
 
@@ -36,21 +36,31 @@ def word(before: RoundMean | None, now: RoundMean | None) -> str:
     return f"{now.value / before.value:.2f} times" if before.value else "moved"
 
 
+def keep_all(record: Path, baseline: Path) -> list[str]:
+    """Put each benchmark of a record into the baseline; those that it did not run stay as they were there. Their
+    names."""
+    measured = read(record)
+    write({**(read(baseline) if baseline.exists() else {}), **measured}, baseline)
+    return sorted(measured)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench compare", description=__doc__)
     parser.add_argument("record", nargs="?", type=Path, default=RECORD, help="made by make bench")
     parser.add_argument("--baseline", type=Path, default=BASELINE)
-    parser.add_argument("--keep", action="store_true", help="make this record the baseline")
+    parser.add_argument("--keep", action="store_true", help="make this record the baseline, for what it measured")
     asked = parser.parse_args()
     if not asked.record.exists():
         raise SystemExit(f"compare: there is no {asked.record}; make bench writes it")
     if asked.keep:
-        asked.baseline.write_text(asked.record.read_text())
-        print(f"compare: {asked.baseline} holds this record now")
+        print(f"compare: {asked.baseline} holds {', '.join(keep_all(asked.record, asked.baseline))} of this record now")
         return
     if not asked.baseline.exists():
         raise SystemExit(f"compare: there is no {asked.baseline}; --keep makes it of this record")
-    show(compared(read(asked.baseline), read(asked.record)))
+    baseline, record = read(asked.baseline), read(asked.record)
+    show(compared({name: kept for name, kept in baseline.items() if name in record}, record))
+    if left_out := sorted(baseline.keys() - record.keys()):
+        print(f"not measured: {', '.join(left_out)}")
 
 
 def show(rows: list[Comparison]) -> None:

@@ -19,6 +19,11 @@ def keep(benchmark: str, figures: Figures, conditions: Mapping[str, Any], to: Pa
     record = read(to) if to.exists() else {}
     named = {name: figure.json() for name, figure in figures.items()}
     record[benchmark] = {"machine": machine(), "conditions": dict(conditions), "figures": named}
+    write(record, to)
+
+
+def write(record: Mapping[str, Any], to: Path) -> None:
+    """Replace a record."""
     to.parent.mkdir(exist_ok=True)
     to.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
 
