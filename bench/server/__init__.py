@@ -7,10 +7,12 @@ default, and ends when it likes: there only requests are the same.
 
 Both servers run all the time, one load at a time. A round has as many requests as the faster of the two answers in
 `--seconds`. CPU time is that of the API process alone: it is the figure that repeats. An interval is a bootstrap over
-pairs of neighbouring rounds.
+pairs of neighbouring rounds. The pairs of a case are spread over the whole run, a few in each pass over all cases: on a
+shared machine a bad quarter of an hour then widens every interval, where it would have moved some cases unseen.
 
-All cases take an hour. Each is kept as it ends: a run that was stopped goes on there, and `--only` measures some of
-them and reports all that are measured so far, as long as neither the options nor the code of the server changes.
+All cases take an hour and a half. Each pass of each is kept as it ends: a run that was stopped goes on there, and
+`--only` measures some of the cases and reports all that are measured so far, as long as neither the options nor the
+code of the server changes.
 """
 
 import argparse
@@ -20,8 +22,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import httpx
 from bench._resumed import Steps, digest
@@ -41,6 +45,7 @@ TINY_ENDS = (0, 2)
 """The tiny model's end tokens: all of its samples have `max_tokens`."""
 PROBE = 2
 """Requests for each one at a time, of the load that warms both up and of the one that tells how fast they are then."""
+PAIRS_A_PASS = 2
 
 
 def main() -> None:
@@ -56,7 +61,7 @@ def main() -> None:
             serving("demur", setup.demur(8411), 8411, work / "demur.log", setup.environment) as ours,
             serving("vllm", setup.vllm(8412), 8412, work / "vllm.log", setup.environment) as theirs,
         ):
-            pairs = compare(ours, theirs, wanted, asked, Length(asked.tokens, setup.end_tokens), steps)
+            pairs = compare(Match(ours, theirs, asked, Length(asked.tokens, setup.end_tokens)), wanted, steps)
             memory = {one.name: one.memory_mib() for one in (ours, theirs)}
             started = {one.name: one.ready_after for one in (ours, theirs)}
     report(pairs, memory, started, setup, asked)
@@ -96,49 +101,57 @@ def setup_of(model: str, work: Path) -> Setup:
     return Setup(Path(prepare_embedded()), "bfloat16", 0)
 
 
-def compare(
-    ours: Contender,
-    theirs: Contender,
-    wanted: Sequence[Case],
-    asked: argparse.Namespace,
-    length: Length,
-    steps: Steps,
-) -> dict[Case, list[Pair]]:
-    """Pairs of loads by case, of those asked for and those measured before; which goes first alternates."""
-    found = dict[Case, list[Pair]]()
-    for number, case in enumerate(wanted):
-        if asked.only not in case.name and case.name not in steps:
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The two servers, and how they are compared."""
+
+    ours: Contender
+    theirs: Contender
+    asked: argparse.Namespace
+    length: Length
+
+
+def compare(match: Match, wanted: Sequence[Case], steps: Steps) -> dict[Case, list[Pair]]:
+    """Pairs of loads by case, of those asked for and those measured before, where there are as many as asked for."""
+    asked, found = match.asked, {case: list[Pair]() for case in wanted}
+    turns = list(product(range(math.ceil(asked.pairs / PAIRS_A_PASS)), enumerate(wanted)))
+    for step, (turn, (number, case)) in enumerate(turns, start=1):
+        name, done = f"{case.name}, pass {turn + 1}", found[case]
+        if asked.only not in case.name and name not in steps:
             continue
 
-        def measured(case: Case = case, first: int = 1 + 10**6 * number) -> list[list[dict[str, float]]]:
-            pairs = asyncio.run(paired(ours, theirs, case, asked, length, first))
+        def measured(case: Case = case, done: list[Pair] = done, first: int = 1 + 10**6 * number + 10**5 * turn) -> Any:
+            pairs = asyncio.run(paired(match, case, done, first))
             return [[asdict(one) for one in pair] for pair in pairs]
 
-        before = ", measured before" if case.name in steps else ""
-        found[case] = [(Load(**one), Load(**other)) for one, other in steps.run(case.name, measured)]
-        print(f"{number + 1} of {len(wanted)}: {case.name}{before}", file=sys.stderr, flush=True)
-    return found
+        before = ", measured before" if name in steps else ""
+        done += [(Load(**one), Load(**other)) for one, other in steps.run(name, measured)]
+        print(f"{step} of {len(turns)}: {name}{before}", file=sys.stderr, flush=True)
+    return {case: done for case, done in found.items() if len(done) == asked.pairs}
 
 
-async def paired(
-    ours: Contender, theirs: Contender, case: Case, asked: argparse.Namespace, length: Length, first: int
-) -> list[Pair]:
-    """The rounds of one case. Raises SystemExit where the two do not generate as many tokens."""
-    probe = PROBE * case.concurrency
+async def paired(match: Match, case: Case, done: Sequence[Pair], first: int) -> list[Pair]:
+    """The next rounds of one case, with as many requests as those `done` before; which server goes first alternates.
+    Questions are numbered from `first` on.
+
+    Raises SystemExit where the two do not generate as many tokens.
+    """
+    both, probe = (match.ours, match.theirs), PROBE * case.concurrency
     # A server closes what was idle for 5 s, as one is while the other is asked; whoever asks must give it up before.
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=256, keepalive_expiry=2.0)
     async with httpx.AsyncClient(timeout=600, limits=limits, trust_env=False) as client:
-        for at in (first, first + probe):
-            done = [await load(client, each, case, probe, length, at) for each in (ours, theirs)]
-        fastest = max(probe / each.seconds for each in done)
-        requests = max(case.concurrency, math.ceil(fastest * asked.seconds))
+        warm = [await load(client, each, case, probe, match.length, first) for each in both]
+        if not done:  # the very first answers are slower than those after them
+            warm = [await load(client, each, case, probe, match.length, first + probe) for each in both]
+        fastest = max(probe / each.seconds for each in warm)
+        requests = done[0][0].requests if done else max(case.concurrency, math.ceil(fastest * match.asked.seconds))
         pairs = list[Pair]()
-        for number in range(asked.pairs):
+        for number in range(len(done), min(len(done) + PAIRS_A_PASS, match.asked.pairs)):
             at = first + PROBE * probe + number * requests
-            order = (ours, theirs) if number % 2 else (theirs, ours)
-            by_name = {each.name: await load(client, each, case, requests, length, at) for each in order}
+            order = both if number % 2 else both[::-1]
+            by_name = {each.name: await load(client, each, case, requests, match.length, at) for each in order}
             pairs.append((by_name["demur"], by_name["vllm"]))
-    check_tokens(pairs, case, asked)
+    check_tokens(pairs, case, match.asked)
     return pairs
 
 

@@ -1,0 +1,82 @@
+"""How the benchmark beside vLLM's server spreads its rounds over a run, with servers that only count."""
+
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+import bench.server as bench
+import psutil
+import pytest
+from bench._resumed import Steps
+from bench.server.cases import Case
+from bench.server.contenders import Contender
+from bench.server.load import Length, Load
+
+TOKENS = 4
+ONE, FOUR = (Case(streamed=False, api="answers", contract="response", samples=1, concurrency=n) for n in (1, 4))
+Asked = tuple[str, int, int, int]
+"""Server, requests at once, requests, number of the first."""
+
+
+@pytest.fixture
+def asked(monkeypatch) -> list[Asked]:
+    """Every load that either server had."""
+    told = list[Asked]()
+
+    async def load(client: Any, contender: Contender, case: Case, requests: int, length: Length, first: int) -> Load:
+        told.append((contender.name, case.concurrency, requests, first))
+        return Load(requests / 10, requests * TOKENS, requests, 0.1, 0.1, 7)
+
+    monkeypatch.setattr(bench, "load", load)
+    return told
+
+
+def match(pairs: int = 3, only: str = "") -> bench.Match:
+    ours, theirs = (Contender(name, "http://127.0.0.1:1", psutil.Process(), 0.0) for name in ("demur", "vllm"))
+    options = Namespace(pairs=pairs, seconds=2.0, tokens=TOKENS, model="tiny", only=only)
+    return bench.Match(ours, theirs, options, Length(TOKENS))
+
+
+def rounds(asked: list[Asked]) -> list[tuple[str, int]]:
+    """Without the loads that warm up."""
+    return [(name, at_once) for name, at_once, requests, _ in asked if requests == 20]
+
+
+def test_the_pairs_of_a_case_are_spread_over_the_run(asked, tmp_path: Path) -> None:
+    found = bench.compare(match(), [ONE, FOUR], Steps("server", {}, tmp_path))
+    first_pass = [("vllm", "demur"), ("demur", "vllm")]
+    expected = [(name, n) for n in (1, 4) for pair in first_pass for name in pair]
+    assert rounds(asked) == [*expected, *((name, n) for n in (1, 4) for name in ("vllm", "demur"))]
+    assert {case: len(pairs) for case, pairs in found.items()} == {ONE: 3, FOUR: 3}
+    questions = [{*range(first, first + requests)} for name, _, requests, first in asked if name == "demur"]
+    assert len(set[int]().union(*questions)) == sum(map(len, questions))
+
+
+def test_a_run_that_was_stopped_goes_on_with_the_passes_it_lacks(asked, tmp_path: Path) -> None:
+    bench.compare(match(only=ONE.name), [ONE, FOUR], Steps("server", {}, tmp_path))
+    assert {at_once for _, at_once in rounds(asked)} == {1}
+    asked.clear()
+    found = bench.compare(match(), [ONE, FOUR], Steps("server", {}, tmp_path))
+    assert {at_once for _, at_once in rounds(asked)} == {4}
+    assert {case: len(pairs) for case, pairs in found.items()} == {ONE: 3, FOUR: 3}
+
+
+def test_a_case_that_is_not_complete_is_not_reported(asked, monkeypatch, tmp_path: Path) -> None:
+    class Stopped(Exception):
+        pass
+
+    steps = Steps("server", {}, tmp_path)
+    run, ended = steps.run, list[str]()
+
+    def until_second_pass(step: str, work: Any) -> Any:
+        if step.endswith("pass 2"):
+            raise Stopped
+        ended.append(step)
+        return run(step, work)
+
+    monkeypatch.setattr(steps, "run", until_second_pass)
+    with pytest.raises(Stopped):
+        bench.compare(match(), [ONE, FOUR], steps)
+    assert len(ended) == 2
+    found = bench.compare(match(only=FOUR.name), [ONE, FOUR], Steps("server", {}, tmp_path))
+    assert list(found) == [FOUR]
