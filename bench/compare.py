@@ -1,7 +1,10 @@
-"""What moved since the baseline: figures whose intervals do not meet. python -m bench compare [RECORD] [--keep]"""
+"""What moved since the baseline: figures whose intervals do not meet.
+
+python -m bench compare [RECORD] [--only NAME ...] [--keep]
+"""
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,12 +39,21 @@ def word(before: RoundMean | None, now: RoundMean | None) -> str:
     return f"{now.value / before.value:.2f} times" if before.value else "moved"
 
 
-def keep_all(record: Path, baseline: Path) -> list[str]:
-    """Put each benchmark of a record into the baseline; those that it did not run stay as they were there. Their
-    names."""
-    measured = read(record)
+def keep_in(baseline: Path, record: Path, only: Sequence[str] = ()) -> list[str]:
+    """Put each benchmark of a record, or those named, into the baseline; others stay as they were there. Their names.
+
+    Raises SystemExit for a name that the record lacks.
+    """
+    measured = chosen(read(record), only)
     write({**(read(baseline) if baseline.exists() else {}), **measured}, baseline)
     return sorted(measured)
+
+
+def chosen(record: Mapping[str, Any], only: Sequence[str]) -> dict[str, Any]:
+    """The benchmarks named, all for no name. Raises SystemExit for a name that the record lacks."""
+    if unknown := sorted(set(only) - record.keys()):
+        raise SystemExit(f"compare: this record has no {', '.join(unknown)}; there are: {', '.join(sorted(record))}")
+    return {name: kept for name, kept in record.items() if not only or name in only}
 
 
 def main() -> None:
@@ -49,15 +61,17 @@ def main() -> None:
     parser.add_argument("record", nargs="?", type=Path, default=RECORD, help="made by make bench")
     parser.add_argument("--baseline", type=Path, default=BASELINE)
     parser.add_argument("--keep", action="store_true", help="make this record the baseline, for what it measured")
+    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="benchmarks by name, such as gateway")
     asked = parser.parse_args()
     if not asked.record.exists():
         raise SystemExit(f"compare: there is no {asked.record}; make bench writes it")
     if asked.keep:
-        print(f"compare: {asked.baseline} holds {', '.join(keep_all(asked.record, asked.baseline))} of this record now")
+        kept = keep_in(asked.baseline, asked.record, asked.only)
+        print(f"compare: {asked.baseline} holds {', '.join(kept)} of this record now")
         return
     if not asked.baseline.exists():
         raise SystemExit(f"compare: there is no {asked.baseline}; --keep makes it of this record")
-    baseline, record = read(asked.baseline), read(asked.record)
+    baseline, record = read(asked.baseline), chosen(read(asked.record), asked.only)
     show(compared({name: kept for name, kept in baseline.items() if name in record}, record))
     if left_out := sorted(baseline.keys() - record.keys()):
         print(f"not measured: {', '.join(left_out)}")

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from bench.compare import compared, keep_all, moved, word
+from bench.compare import compared, keep_in, moved, word
 from bench.pairs import RoundMean, mean_of, ratio_of, verdict
 from bench.record import figures_of, keep
 
@@ -45,11 +45,15 @@ def test_a_record_keeps_what_other_benchmarks_measured(tmp_path) -> None:
 def test_a_baseline_keeps_what_a_record_did_not_measure(tmp_path) -> None:
     baseline, record = tmp_path / "baseline.json", tmp_path / "record.json"
     keep("server", {"x": mean_of([5.0], "ms")}, {}, to=record)
-    assert keep_all(record, baseline) == ["server"]
+    assert keep_in(baseline, record) == ["server"]
     keep("gateway", {"y": mean_of([1.0], "ms")}, {}, to=record)
     keep("server", {"x": mean_of([7.0], "ms")}, {}, to=baseline)
     keep("start", {"z": mean_of([3.0], "s")}, {}, to=baseline)
-    assert keep_all(record, baseline) == ["gateway", "server"]
+    assert keep_in(baseline, record) == ["gateway", "server"]
+    keep("server", {"x": mean_of([9.0], "ms")}, {}, to=record)
+    assert keep_in(baseline, record, ["gateway"]) == ["gateway"]
+    with pytest.raises(SystemExit, match="no gateways; there are: gateway, server"):
+        keep_in(baseline, record, ["gateways"])
     kept = json.loads(baseline.read_text())
     assert {name: [one.value for one in figures_of(kept, name).values()] for name in kept} == {
         "gateway": [1.0],
