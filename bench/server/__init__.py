@@ -46,6 +46,7 @@ TINY_ENDS = (0, 2)
 PROBE = 2
 """Requests for each one at a time, of the load that warms both up and of the one that tells how fast they are then."""
 PAIRS_A_PASS = 2
+"""Pairs of rounds that a case has in one pass over all cases, so that each server goes first as often."""
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
 
@@ -16,7 +16,6 @@ from starlette.routing import Route
 from demur.engine.base import EngineError, EngineOverloaded, RequestRefused, Sampling, Untold
 from demur.engine.openai import OpenAIEngine
 from demur.engine.upstreams import Served, Upstream, find_served
-from live import serving
 
 SAMPLING = Sampling(max_tokens=8, temperature=0.5, seed=3)
 CARDS = {
@@ -104,12 +103,6 @@ def event(choice: dict | None, **more: object) -> str:
 @pytest.fixture
 def host() -> Host:
     return Host()
-
-
-@pytest.fixture
-def address(host: Host) -> Iterator[str]:
-    with serving(host.app()) as where:
-        yield where
 
 
 def engine(address: str, *modes: str, **options: object) -> OpenAIEngine:

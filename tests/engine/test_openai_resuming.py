@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any
 
@@ -18,7 +18,6 @@ from demur.engine.openai import OpenAIEngine
 from demur.engine.upstreams import Upstream
 from demur.manifest import Manifest
 from demur.settings import Settings
-from live import serving
 
 ASKED = (Message(role="user", content="6 * 7?"),)
 LINES = "Answer: 42\nConfidence: 0.8"
@@ -73,12 +72,6 @@ def event(choice: dict[str, Any] | None, **more: object) -> str:
 @pytest.fixture
 def host() -> Host:
     return Host()
-
-
-@pytest.fixture
-def address(host: Host) -> Iterator[str]:
-    with serving(host.app()) as where:
-        yield where
 
 
 def engine(address: str, mode: str, **options: Any) -> OpenAIEngine:

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import threading
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
@@ -17,7 +17,6 @@ from demur.engine.base import Chunk, EngineError, Prompt, RequestRefused, Sampli
 from demur.engine.openai import OpenAIEngine
 from demur.engine.parallel_sampling import differ_by_seed_alone
 from demur.engine.upstreams import Upstream
-from live import serving
 
 SAMPLING = Sampling(max_tokens=8, seed=3, step=None)
 
@@ -77,12 +76,6 @@ def event(index: object, text: str, tokens: int | None, finish: str | None = Non
 @pytest.fixture
 def host() -> Host:
     return Host()
-
-
-@pytest.fixture
-def address(host: Host) -> Iterator[str]:
-    with serving(host.app()) as where:
-        yield where
 
 
 def engine(address: str, mode: str, **options: object) -> OpenAIEngine:

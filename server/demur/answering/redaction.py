@@ -74,7 +74,9 @@ def logprobs_are_visible(request: ResolvedRequest, decision: Decision) -> bool:
 def visible_events(events: Iterable[parsing.Event], request: ResolvedRequest) -> list[Event]:
     """The parser's events as the caller gets them, text that is told at once in one: none while what they tell may
     still be withheld."""
-    return [_visible_event(event, request) for event in parsing.joined(events)] if can_stream_text(request) else []
+    return (
+        [_visible_event(event, request) for event in parsing.merge_deltas(events)] if can_stream_text(request) else []
+    )
 
 
 def visible_group(request: ResolvedRequest, decision: Decision, group: Group) -> SampleGroup:

@@ -9,7 +9,7 @@ is no part of an answer. `stated_confidence` reads what stands for a probability
 and `written_numbers`.
 """
 
-from demur.core.parsing.events import ClaimRead, Delta, Event, FieldRead, Reset, fold, joined
+from demur.core.parsing.events import ClaimRead, Delta, Event, FieldRead, Reset, fold, merge_deltas
 from demur.core.parsing.port import OutputParser, ParserSettings
 from demur.core.parsing.stated_confidence import read_claim_value, read_probability
 
@@ -22,7 +22,7 @@ __all__ = [
     "ParserSettings",
     "Reset",
     "fold",
-    "joined",
+    "merge_deltas",
     "read_claim_value",
     "read_probability",
 ]

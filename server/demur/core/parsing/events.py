@@ -59,18 +59,18 @@ def fold(events: Iterable[Event]) -> tuple[str, list[Claim]]:
     return "".join(text), claims
 
 
-def joined(events: Iterable[Event]) -> list[Event]:
-    """The same with one delta for all that follow each other."""
-    together, text = list[Event](), list[str]()
+def merge_deltas(events: Iterable[Event]) -> list[Event]:
+    """Events with each run of adjacent text deltas merged into one; `fold` gives the same for both."""
+    merged, text = list[Event](), list[str]()
     for event in events:
         if isinstance(event, Delta):
             text.append(event.text)
             continue
         if text:
-            together.append(Delta("".join(text)))
+            merged.append(Delta("".join(text)))
             text.clear()
-        together.append(event)
-    return [*together, Delta("".join(text))] if text else together
+        merged.append(event)
+    return [*merged, Delta("".join(text))] if text else merged
 
 
 class Visible:
