@@ -14,7 +14,8 @@ import subprocess, sys
 from demur.engine.vllm.reaper import Reaper
 
 child = subprocess.Popen(["sleep", "600"])
-reaper = Reaper([child.pid])
+reaper = Reaper()
+reaper.guard(child.pid)
 print(child.pid, flush=True)
 sys.stdin.readline()
 reaper.dismiss()

@@ -4,17 +4,12 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from demur.engine.base import EngineError
 from demur.engine.vllm.convert import translated_errors
 from demur.engine.vllm.process import SILENCE, EngineProcess
-from demur.engine.vllm.startup import existing, import_vllm, launch
-
-if TYPE_CHECKING:
-    from multiprocessing.process import BaseProcess
-
-    from vllm.v1.engine.async_llm import AsyncLLM
+from demur.engine.vllm.startup import Launched, existing, import_vllm, launch
 
 _ARGUMENTS: Mapping[str, Any] = {
     "runner": "pooling",
@@ -29,9 +24,9 @@ _ARGUMENTS: Mapping[str, Any] = {
 class VLLMCritic:
     """One AsyncLLM beside the generator's. Made by `start`; a request inside vLLM ends with the call of `values`."""
 
-    def __init__(self, llm: "AsyncLLM", processes: "Sequence[BaseProcess]", silence: float = SILENCE) -> None:
-        self._llm = llm
-        self._process = EngineProcess(llm, processes, silence)
+    def __init__(self, launched: Launched, silence: float = SILENCE) -> None:
+        self._llm = launched.llm
+        self._process = EngineProcess(launched, silence)
 
     @classmethod
     async def start(
@@ -43,7 +38,7 @@ class VLLMCritic:
         """
         name = existing(model)
         await asyncio.to_thread(import_vllm)
-        critic = cls(*await launch(name, {**_ARGUMENTS, **engine_args}, memory_share), silence)
+        critic = cls(await launch(name, {**_ARGUMENTS, **engine_args}, memory_share), silence)
         try:
             await critic.values([0], request_id="warm-up")
         except BaseException:

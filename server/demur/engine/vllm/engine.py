@@ -6,7 +6,6 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import cached_property
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -31,11 +30,10 @@ from demur.engine.vllm.detokenize import TokenTexts, decoded, decodes, pieces
 from demur.engine.vllm.outputs import counted
 from demur.engine.vllm.process import SILENCE, EngineProcess
 from demur.engine.vllm.special_tokens import marks_thought
-from demur.engine.vllm.startup import existing, import_vllm, launch
+from demur.engine.vllm.startup import Launched, existing, import_vllm, launch
 
 if TYPE_CHECKING:
     from vllm.outputs import RequestOutput
-    from vllm.v1.engine.async_llm import AsyncLLM
 
 LONGEST_THOUGHT_TAG = 16
 """Tokens."""
@@ -47,10 +45,10 @@ Progress = Callable[[str, float], None]
 class VLLMEngine:
     """One AsyncLLM. Made by `start`; a sample's request inside vLLM lives as long as the generator of `stream`."""
 
-    def __init__(self, llm: "AsyncLLM", processes: Sequence[BaseProcess], silence: float = SILENCE) -> None:
-        self._llm = llm
-        self._seeding: Seeding = seeding(llm.model_config.logits_processors or ())
-        self._process = EngineProcess(llm, processes, silence)
+    def __init__(self, launched: Launched, silence: float = SILENCE) -> None:
+        self._llm = launched.llm
+        self._seeding: Seeding = seeding(self._llm.model_config.logits_processors or ())
+        self._process = EngineProcess(launched, silence)
 
     @classmethod
     async def start(
@@ -75,7 +73,7 @@ class VLLMEngine:
         progress("importing vLLM", 0.0)
         await asyncio.to_thread(import_vllm)
         progress("loading the model", 0.3)
-        engine = cls(*await launch(name, engine_args, memory_share), silence)
+        engine = cls(await launch(name, engine_args, memory_share), silence)
         progress("warming up", 0.9)
         try:
             await engine._warm_up(constraints)

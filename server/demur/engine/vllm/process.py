@@ -1,15 +1,12 @@
 """vLLM's engine process, seen from this one: whether it lives, whether it still replies, and its end."""
 
 import asyncio
-from collections.abc import Sequence
 from contextlib import suppress
-from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING
 
 from demur.engine.base import EngineDead
 from demur.engine.vllm.convert import translated_errors
-from demur.engine.vllm.reaper import Reaper
-from demur.engine.vllm.startup import shut_down
+from demur.engine.vllm.startup import Launched, shut_down
 
 if TYPE_CHECKING:
     from vllm.v1.engine.async_llm import AsyncLLM
@@ -23,12 +20,12 @@ _NOTICED_WITHIN = 10.0
 class EngineProcess:
     """The processes behind one AsyncLLM. `silence` is in seconds."""
 
-    def __init__(self, llm: "AsyncLLM", processes: Sequence[BaseProcess], silence: float) -> None:
-        self._llm = llm
-        self._processes = processes
+    def __init__(self, launched: Launched, silence: float) -> None:
+        self._llm = launched.llm
+        self._processes = launched.processes
+        self._reaper = launched.reaper
         self._silence = silence
-        self._heartbeat = Heartbeat(llm)
-        self._reaper = Reaper(process.pid for process in processes if process.pid)
+        self._heartbeat = Heartbeat(launched.llm)
 
     async def check(self) -> None:
         """Raises EngineDead when the process is gone, or has been silent for too long: then it is killed.

@@ -5,8 +5,9 @@ import gc
 import logging
 import signal
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from multiprocessing import active_children, resource_tracker
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -14,9 +15,22 @@ from typing import TYPE_CHECKING, Any
 
 from demur.engine.base import EngineError
 from demur.engine.vllm.arguments import UnknownEngineArgument, engine_arguments, set_environment
+from demur.engine.vllm.reaper import Reaper
 
 if TYPE_CHECKING:
     from vllm.v1.engine.async_llm import AsyncLLM
+
+_LOOKED_FOR_EVERY = 0.1
+"""Seconds between two looks for processes that vLLM has started."""
+
+
+@dataclass(frozen=True, slots=True)
+class Launched:
+    """A running engine, the processes that vLLM started for it, and who ends them when this process is killed."""
+
+    llm: "AsyncLLM"
+    processes: list[BaseProcess]
+    reaper: Reaper
 
 
 def existing(model: str | Path) -> str:
@@ -58,21 +72,51 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-async def launch(model: str, given: Mapping[str, Any], share: float = 1.0) -> "tuple[AsyncLLM, list[BaseProcess]]":
-    """Load the model in a thread; the processes are those that vLLM started for it.
+async def launch(model: str, given: Mapping[str, Any], share: float = 1.0) -> Launched:
+    """Load the model in a thread. The processes are guarded from their start on: loading may take minutes, and whoever
+    loses patience with it kills this process.
 
     `share` is of the memory that one engine alone would take. Only one may be launched at a time. Raises
     UnknownEngineArgument and EngineError.
     """
     others = engine_processes()
-    try:
-        llm = await asyncio.to_thread(_launch, model, given, share)
-    except asyncio.CancelledError:
-        for process in engine_processes():
-            if process not in others:
+    async with _guarded_from(others) as reaper:
+        try:
+            llm = await asyncio.to_thread(_launch, model, given, share)
+        except asyncio.CancelledError:
+            for process in _besides(others):
                 process.kill()  # then the thread that waits for them ends, too
+            raise
+    return Launched(llm, _besides(others), reaper)
+
+
+@asynccontextmanager
+async def _guarded_from(others: list[BaseProcess]) -> AsyncIterator[Reaper]:
+    """Every engine process that is started inside, but for those `others`, ends with this one; dismissed by an error.
+
+    vLLM tells of a process only once it is loaded.
+    """
+    reaper, guarded = Reaper(), set[int]()
+
+    def guard() -> None:
+        for pid in {process.pid for process in _besides(others) if process.pid} - guarded:
+            reaper.guard(pid)
+            guarded.add(pid)
+
+    async def keep_looking() -> None:
+        while True:
+            guard()
+            await asyncio.sleep(_LOOKED_FOR_EVERY)
+
+    looking = asyncio.create_task(keep_looking())
+    try:
+        yield reaper
+        guard()
+    except BaseException:
+        reaper.dismiss()
         raise
-    return llm, [process for process in engine_processes() if process not in others]
+    finally:
+        looking.cancel()
 
 
 async def shut_down(llm: "AsyncLLM") -> None:
@@ -95,6 +139,10 @@ def _launch(model: str, given: Mapping[str, Any], share: float) -> "AsyncLLM":
 def engine_processes() -> list[BaseProcess]:
     """vLLM's engine processes that this one started; their workers end with them."""
     return [process for process in active_children() if process.name.startswith("EngineCore")]
+
+
+def _besides(others: list[BaseProcess]) -> list[BaseProcess]:
+    return [process for process in engine_processes() if process not in others]
 
 
 def _without_interrupts(arguments: Any) -> "AsyncLLM":
