@@ -21,10 +21,11 @@ def test_the_engine_that_is_loading_ends_with_its_server(tiny_model: Path, numbe
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
         loading = engine_of(psutil.Process(server.pid))
         server.send_signal(number)
+        _, alive = psutil.wait_procs([loading], timeout=30)
+        for process in alive:
+            process.kill()  # it holds the server's output, and would outlive this test
         said, _ = server.communicate(timeout=30)
-    assert (server.returncode, said) == (-number, "")
-    _, alive = psutil.wait_procs([loading], timeout=30)
-    assert not alive
+    assert (server.returncode, said, alive) == (-number, "", [])
 
 
 def engine_of(server: psutil.Process) -> psutil.Process:

@@ -25,7 +25,7 @@ class Reaper:
         )
 
     def guard(self, pid: int) -> None:
-        """Kill the process `pid`, too."""
+        """Kill the process `pid`, too, once this one has ended."""
         assert self._process.stdin is not None
         with suppress(BrokenPipeError):  # somebody killed the reaper
             self._process.stdin.write(f"{pid}\n".encode())

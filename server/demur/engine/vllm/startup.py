@@ -80,7 +80,7 @@ async def launch(model: str, given: Mapping[str, Any], share: float = 1.0) -> La
     UnknownEngineArgument and EngineError.
     """
     others = engine_processes()
-    async with _guarded_from(others) as reaper:
+    async with _guarding_new(others) as reaper:
         try:
             llm = await asyncio.to_thread(_launch, model, given, share)
         except asyncio.CancelledError:
@@ -91,10 +91,10 @@ async def launch(model: str, given: Mapping[str, Any], share: float = 1.0) -> La
 
 
 @asynccontextmanager
-async def _guarded_from(others: list[BaseProcess]) -> AsyncIterator[Reaper]:
-    """Every engine process that is started inside, but for those `others`, ends with this one; dismissed by an error.
+async def _guarding_new(others: list[BaseProcess]) -> AsyncIterator[Reaper]:
+    """Every engine process started inside, so none of `others`, ends with this one. An error dismisses the reaper.
 
-    vLLM tells of a process only once it is loaded.
+    vLLM tells of a process only once its model is loaded, hence the looking.
     """
     reaper, guarded = Reaper(), set[int]()
 
