@@ -18,6 +18,7 @@ from bench.soak.server import ROOT, Served, serving
 from bench.soak.wire import Broken, Reply, exchange, get, post
 
 sys.path.insert(0, str(ROOT / "tests"))
+from engine_processes import engines_of
 from tiny_model import make_tiny_model
 
 DEADLINE = 60.0
@@ -94,10 +95,9 @@ async def _ask(port: int, i: int) -> Reply | Exception:
 
 def engine_of(served: Served) -> psutil.Process:
     """The process that holds the model."""
-    children = served.process.children(recursive=True)
-    found = [child for child in children if "EngineCore" in " ".join([child.name(), *child.cmdline()])]
+    found = engines_of(served.process)
     if not found:
-        raise SystemExit(f"soak: no engine among {[child.name() for child in children]}")
+        raise SystemExit("soak: the server has no engine process")
     return found[0]
 
 

@@ -8,7 +8,8 @@ import psutil
 import pytest
 
 from demur_client import AsyncClient, RetryPolicy
-from local_ray import Cluster, local_cluster, title, until
+from engine_processes import engines_of
+from local_ray import Cluster, local_cluster, until
 from tiny_model import make_tiny_model
 
 pytestmark = [pytest.mark.operations, pytest.mark.timeout(900)]
@@ -52,16 +53,9 @@ async def _ask_and_kill(cluster: Cluster, victim: psutil.Process) -> list[list[s
     return await _ask(cluster, 6, asyncio.create_task(kill()))
 
 
-def _engines(replica: psutil.Process) -> list[psutil.Process]:
-    try:
-        return [child for child in replica.children(recursive=True) if "EngineCore" in title(child)]
-    except psutil.NoSuchProcess:  # the replica itself ended meanwhile
-        return []
-
-
 def _each_has_its_engine(cluster: Cluster) -> bool:
     """An engine that died is loaded again while its replica stays, and Ray Serve calls that replica running."""
-    return len(replicas := cluster.replicas()) == 2 and all(map(_engines, replicas))
+    return len(replicas := cluster.replicas()) == 2 and all(map(engines_of, replicas))
 
 
 def test_every_question_is_answered_the_same_when_a_replica_is_killed(cluster: Cluster) -> None:
@@ -69,7 +63,7 @@ def test_every_question_is_answered_the_same_when_a_replica_is_killed(cluster: C
     assert all(quiet)
     assert until(lambda: _each_has_its_engine(cluster)), cluster.logged()
     victim = cluster.replicas()[0]
-    engines = _engines(victim)
+    engines = engines_of(victim)
     assert engines
 
     for answered in asyncio.run(_ask_and_kill(cluster, victim)):

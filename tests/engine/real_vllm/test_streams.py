@@ -9,6 +9,7 @@ import psutil
 import pytest
 
 from demur.engine.base import EngineDead, Message, Prompt, PromptTooLong, Sampling
+from engine_processes import engines_of
 from tiny_engine import ENDLESS, GREEDY, QUESTIONS, ask, collect, drain, idle, ids_of, sample, text_of
 
 pytestmark = [pytest.mark.vllm, pytest.mark.timeout(400)]
@@ -142,9 +143,10 @@ def test_a_prompt_may_leave_room_for_one_token_and_no_less(engine, run):
 
 
 def test_ctrl_c_in_the_terminal_does_not_reach_the_engine(engine, run):
-    for process in psutil.Process().children(recursive=True):
-        if process.name().startswith("VLLM"):
-            process.send_signal(signal.SIGINT)
+    engines = engines_of(psutil.Process())
+    assert engines
+    for process in engines:
+        process.send_signal(signal.SIGINT)
     assert len(ids_of(run(sample(engine, QUESTIONS[0], GREEDY)))) == 48
 
 
@@ -154,7 +156,7 @@ def test_when_the_engine_process_dies_streams_and_checks_say_so(shared, engine, 
         streams = [engine.stream(prompt, ENDLESS, request_id=f"dead-{i}") for i in range(2)]
         for stream in streams:
             await anext(stream)
-        [core] = [p for p in psutil.Process().children() if p.name().startswith("VLLM::EngineCor")]
+        [core] = processes
         os.kill(core.pid, signal.SIGKILL)
         async with asyncio.timeout(60):
             for stream in streams:
@@ -166,7 +168,7 @@ def test_when_the_engine_process_dies_streams_and_checks_say_so(shared, engine, 
             await collect(engine, prompt, GREEDY)
 
     run(engine.check())
-    processes = [p for p in psutil.Process().children(recursive=True) if p.name().startswith("VLLM")]
+    processes = engines_of(psutil.Process())
     run(killed_in_mid_stream())
     shared.close()
     _, alive = psutil.wait_procs(processes, timeout=60)
