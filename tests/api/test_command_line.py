@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
@@ -23,6 +24,7 @@ from demur.engine.scripted import Script, ScriptedEngine
 from demur.manifest import Manifest
 from demur.serving.command import run
 from demur.serving.engine_args import BadEngineArgument, parse_options, parse_pairs
+from demur.serving.huge_pages import page_size
 from demur.serving.server import EXIT_ENGINE_DIED, bind, serve_app
 from demur.settings import Settings
 
@@ -147,6 +149,15 @@ def test_serve_says_where_and_ends_well_on_sigterm() -> None:
         rest, errors = process.communicate(timeout=20)
     assert (process.returncode, rest) == (0, "")
     assert "Traceback" not in errors
+
+
+@pytest.mark.skipif(not page_size(), reason="no transparent huge pages here, or they are set to never")
+def test_what_a_server_has_loaded_comes_into_huge_pages() -> None:
+    with serving() as (process, _):
+        memory, began = Path(f"/proc/{process.pid}/smaps_rollup"), time.monotonic()
+        while "AnonHugePages:         0 kB" in memory.read_text():
+            assert time.monotonic() < began + 20, memory.read_text()
+            time.sleep(0.1)
 
 
 def test_a_busy_port_is_one_line() -> None:

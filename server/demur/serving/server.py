@@ -19,6 +19,7 @@ from demur.manifest import Manifest
 from demur.observability.logs import configure_logging, logger
 from demur.serving.app_loading import open_app
 from demur.serving.errors import CannotLoad, CannotServe
+from demur.serving.huge_pages import collapse_heap_aside
 from demur.serving.protocol import bounded_protocol
 from demur.serving.standard_error import never_waited_for
 from demur.settings import Settings, is_loopback
@@ -119,6 +120,7 @@ async def serve_app(app: FastAPI, settings: Settings, listener: socket.socket, r
     server, health = AnnouncingServer(config, ready, context.admission, settings.shutdown_timeout), context.health
     health.on_death(lambda: setattr(server, "should_exit", True))
     with _signals_left_to_uvicorn(), loaded_heap_frozen():
+        collapse_heap_aside()
         await server.serve(sockets=[listener])
     if health.cause_of_death is None:
         return 0
