@@ -60,6 +60,7 @@ def sampling_params(
         stream_interval=sampling.step,
         skip_special_tokens=not shows_special,
         detokenize=detokenize,
+        skip_clone=True,  # nobody else holds these: vLLM need not copy them deeply
         **shaping,
     )
 
