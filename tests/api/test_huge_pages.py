@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from collapsing_kernel import needs_huge_pages
 from demur.serving import huge_pages
 from demur.serving.huge_pages import Mapping, collapse_heap, filled_mappings, page_size
 
@@ -54,9 +55,8 @@ def test_only_whole_pages_of_a_mapping_are_asked_for(start: int, end: int, whole
     assert Mapping(start, end, 0).whole_pages(2 * MIB) == whole
 
 
+@needs_huge_pages
 def test_filled_memory_comes_into_huge_pages_and_keeps_what_it_holds() -> None:
-    if not page_size() or not hasattr(mmap, "MADV_NOHUGEPAGE"):
-        pytest.skip("no transparent huge pages here, or they are set to never")
     size = 8 * page_size()
     with mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as memory:
         for at in range(0, size, 4096):  # small pages, one by one
