@@ -75,6 +75,17 @@ def test_nothing_is_asked_for_where_the_owner_of_the_machine_wants_none(
         (tmp_path / "enabled").write_text(enabled)
         (tmp_path / "hpage_pmd_size").write_text("2097152\n")
     monkeypatch.setattr(huge_pages, "THP", tmp_path)
+    assert collapse_heap() == 0
+
+
+@needs_huge_pages
+def test_a_kernel_that_hides_what_is_in_memory_is_asked_for_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "enabled").write_text("always [madvise] never\n")
+    (tmp_path / "hpage_pmd_size").write_text("2097152\n")
+    monkeypatch.setattr(huge_pages, "THP", tmp_path)
+    assert collapse_heap() > 0
     monkeypatch.setattr(huge_pages, "SMAPS", tmp_path / "none")
     assert collapse_heap() == 0
 

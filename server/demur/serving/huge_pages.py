@@ -48,7 +48,8 @@ def collapse_heap_aside() -> None:
 def collapse_heap() -> int:
     """Put this process's heap into huge pages as far as the kernel has them; returns the bytes that were asked for.
 
-    Does nothing where there are none, or where the machine's owner has set them to "never".
+    Does nothing where there are none, where the machine's owner has set them to "never", or where the kernel does not
+    tell a process what is in its memory.
     """
     page = page_size()
     if not page:
@@ -56,7 +57,7 @@ def collapse_heap() -> int:
     madvise = ctypes.CDLL(None).madvise
     madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
     asked = 0
-    for mapping in filled_mappings(SMAPS.read_text()):
+    for mapping in own_mappings():
         start, length = mapping.whole_pages(page)
         if length and madvise(start, length, mmap.MADV_HUGEPAGE) == 0:
             madvise(start, length, MADV_COLLAPSE)  # may fail for some pages of many: those stay as they are
@@ -71,6 +72,13 @@ def page_size() -> int:
         if "[never]" not in (THP / "enabled").read_text():
             return int((THP / "hpage_pmd_size").read_text())
     return 0
+
+
+def own_mappings() -> list[Mapping]:
+    """Of this process, those that are filled; none where /proc is hidden or the kernel was built without smaps."""
+    with contextlib.suppress(OSError):
+        return list(filled_mappings(SMAPS.read_text()))
+    return []
 
 
 def filled_mappings(smaps: str) -> Iterator[Mapping]:
