@@ -1,6 +1,8 @@
 """How the benchmark beside vLLM's server spreads its rounds over a run, with servers that only count."""
 
 from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,7 @@ import psutil
 import pytest
 from bench._resumed import Steps
 from bench.server.cases import Case
-from bench.server.contenders import Contender
+from bench.server.contenders import Contender, Setup
 from bench.server.load import Length, Load
 
 TOKENS = 4
@@ -31,10 +33,18 @@ def asked(monkeypatch) -> list[Asked]:
     return told
 
 
-def match(pairs: int = 3, only: str = "") -> bench.Match:
+def match(pairs: int = 3, only: str = "", starts: list[int] | None = None) -> bench.Match:
+    """`starts` gets the number of each pass for which the servers are started."""
     ours, theirs = (Contender(name, "http://127.0.0.1:1", psutil.Process(), 0.0) for name in ("demur", "vllm"))
     options = Namespace(pairs=pairs, seconds=2.0, tokens=TOKENS, model="tiny", only=only)
-    return bench.Match(ours, theirs, options, Length(TOKENS))
+
+    @contextmanager
+    def start(turn: int) -> Iterator[bench.Servers]:
+        if starts is not None:
+            starts.append(turn)
+        yield ours, theirs
+
+    return bench.Match(start, options, Length(TOKENS))
 
 
 def rounds(asked: list[Asked]) -> list[tuple[str, int]]:
@@ -50,6 +60,31 @@ def test_the_pairs_of_a_case_are_spread_over_the_run(asked, tmp_path: Path) -> N
     assert {case: len(pairs) for case, pairs in found.items()} == {ONE: 3, FOUR: 3}
     questions = [{*range(first, first + requests)} for name, _, requests, first in asked if name == "demur"]
     assert len(set[int]().union(*questions)) == sum(map(len, questions))
+
+
+def test_both_servers_are_started_anew_for_each_pass_that_lacks_something(asked, tmp_path: Path) -> None:
+    starts = list[int]()
+    bench.compare(match(only=ONE.name, starts=starts), [ONE, FOUR], Steps("server", {}, tmp_path))
+    assert starts == [0, 1]
+    bench.compare(match(only=ONE.name, starts=starts), [ONE, FOUR], Steps("server", {}, tmp_path))
+    assert starts == [0, 1]
+
+
+def test_which_server_is_started_first_alternates(monkeypatch, tmp_path: Path) -> None:
+    """It may get better places in memory, and keeps them."""
+    started = list[str]()
+
+    @contextmanager
+    def serving(name: str, command: list[str], port: int, *_: Any) -> Iterator[Contender]:
+        assert str(port) in command
+        started.append(name)
+        yield Contender(name, f"http://127.0.0.1:{port}", psutil.Process(), 0.0)
+
+    monkeypatch.setattr(bench, "serving", serving)
+    for turn in range(3):
+        with bench.both(Setup(tmp_path, "float32", 1), tmp_path, turn) as (ours, theirs):
+            assert (ours.name, theirs.name) == ("demur", "vllm")
+    assert started == ["demur", "vllm", "vllm", "demur", "demur", "vllm"]
 
 
 def test_a_run_that_was_stopped_goes_on_with_the_passes_it_lacks(asked, tmp_path: Path) -> None:

@@ -5,10 +5,12 @@ tokens, which is checked. It is so small that what a server adds is not hidden b
 process, or the engine's spinning threads would starve both servers. The embedded model runs on all cores, as served by
 default, and ends when it likes: there only requests are the same.
 
-Both servers run all the time, one load at a time. A round has as many requests as the faster of the two answers in
-`--seconds`. CPU time is that of the API process alone: it is the figure that repeats. An interval is a bootstrap over
-pairs of neighbouring rounds. The pairs of a case are spread over the whole run, a few in each pass over all cases: on a
-shared machine a bad quarter of an hour then widens every interval, where it would have moved some cases unseen.
+Both servers run at once, one load at a time. They are started anew for each pass over all cases, in turn first: of two
+equal servers one may be faster for as long as it runs, by where in memory it came to lie, which no number of rounds
+would show. A round has as many requests as the faster of the two answers in `--seconds`. CPU time is that of the API
+process alone: it is the figure that repeats. An interval is a bootstrap over pairs of neighbouring rounds. The pairs of
+a case are spread over the whole run, a few in each pass over all cases: on a shared machine a bad quarter of an hour
+then widens every interval, where it would have moved some cases unseen.
 
 All cases take an hour and a half. Each pass of each is kept as it ends: a run that was stopped goes on there, and
 `--only` measures some of the cases and reports all that are measured so far, as long as neither the options nor the
@@ -21,9 +23,10 @@ import math
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import asdict, dataclass
-from itertools import product
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +42,8 @@ from bench.server.load import Length, Load, load
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 from tiny_model import make_tiny_model
 
+Servers = tuple[Contender, Contender]
+"""Ours and vLLM's own."""
 Pair = tuple[Load, Load]
 """Ours and theirs, of neighbouring rounds."""
 TINY_ENDS = (0, 2)
@@ -58,14 +63,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         setup = setup_of(asked.model, work)
-        with (
-            serving("demur", setup.demur(8411), 8411, work / "demur.log", setup.environment) as ours,
-            serving("vllm", setup.vllm(8412), 8412, work / "vllm.log", setup.environment) as theirs,
-        ):
-            pairs = compare(Match(ours, theirs, asked, Length(asked.tokens, setup.end_tokens)), wanted, steps)
-            memory = {one.name: one.memory_mib() for one in (ours, theirs)}
-            started = {one.name: one.ready_after for one in (ours, theirs)}
-    report(pairs, memory, started, setup, asked)
+        length = Length(asked.tokens, setup.end_tokens)
+        pairs = compare(Match(partial(both, setup, work), asked, length), wanted, steps)
+    report(pairs, setup, asked)
     if len(pairs) == len(wanted):
         steps.end()
 
@@ -102,12 +102,23 @@ def setup_of(model: str, work: Path) -> Setup:
     return Setup(Path(prepare_embedded()), "bfloat16", 0)
 
 
+@contextmanager
+def both(setup: Setup, work: Path, turn: int) -> Iterator[Servers]:
+    """Ours and vLLM's own; which of them is started first alternates with `turn`."""
+    commands = {"demur": setup.demur(8411), "vllm": setup.vllm(8412)}
+    with ExitStack() as running:
+        started = dict[str, Contender]()
+        for name in list(commands)[:: -1 if turn % 2 else 1]:
+            port, log = 8411 + list(commands).index(name), work / f"{name}.log"
+            started[name] = running.enter_context(serving(name, commands[name], port, log, setup.environment))
+        yield started["demur"], started["vllm"]
+
+
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The two servers, and how they are compared."""
+    """How the two servers are started for a pass, and how they are compared."""
 
-    ours: Contender
-    theirs: Contender
+    start: Callable[[int], AbstractContextManager[Servers]]
     asked: argparse.Namespace
     length: Length
 
@@ -115,41 +126,48 @@ class Match:
 def compare(match: Match, wanted: Sequence[Case], steps: Steps) -> dict[Case, list[Pair]]:
     """Pairs of loads by case, of those asked for and those measured before, where there are as many as asked for."""
     asked, found = match.asked, {case: list[Pair]() for case in wanted}
-    turns = list(product(range(math.ceil(asked.pairs / PAIRS_A_PASS)), enumerate(wanted)))
-    for step, (turn, (number, case)) in enumerate(turns, start=1):
-        name, done = f"{case.name}, pass {turn + 1}", found[case]
-        if asked.only not in case.name and name not in steps:
-            continue
-
-        def measured(case: Case = case, done: list[Pair] = done, first: int = 1 + 10**6 * number + 10**5 * turn) -> Any:
-            pairs = asyncio.run(paired(match, case, done, first))
-            return [[asdict(one) for one in pair] for pair in pairs]
-
-        before = ", measured before" if name in steps else ""
-        done += [(Load(**one), Load(**other)) for one, other in steps.run(name, measured)]
-        print(f"{step} of {len(turns)}: {name}{before}", file=sys.stderr, flush=True)
+    passes = math.ceil(asked.pairs / PAIRS_A_PASS)
+    for turn in range(passes):
+        names = {case: f"{case.name}, pass {turn + 1}" for case in wanted}
+        missing = [case for case, name in names.items() if asked.only in case.name and name not in steps]
+        with match.start(turn) if missing else nullcontext() as servers:
+            for number, case in enumerate(wanted):
+                name, done = names[case], found[case]
+                if case not in missing and name not in steps:
+                    continue
+                first = 1 + 10**6 * number + 10**5 * turn
+                measure = partial(as_json, match, servers, case, done, first)
+                before = ", measured before" if name in steps else ""
+                done += [(Load(**one), Load(**other)) for one, other in steps.run(name, measure)]
+                step = f"{turn * len(wanted) + number + 1} of {passes * len(wanted)}"
+                print(f"{step}: {name}{before}", file=sys.stderr, flush=True)
     return {case: done for case, done in found.items() if len(done) == asked.pairs}
 
 
-async def paired(match: Match, case: Case, done: Sequence[Pair], first: int) -> list[Pair]:
+def as_json(match: Match, servers: Servers | None, case: Case, done: Sequence[Pair], first: int) -> Any:
+    """The next pairs of one case, as they are kept."""
+    assert servers is not None, "a pass with something to measure has started them"
+    return [[asdict(one) for one in pair] for pair in asyncio.run(paired(match, servers, case, done, first))]
+
+
+async def paired(match: Match, servers: Servers, case: Case, done: Sequence[Pair], first: int) -> list[Pair]:
     """The next rounds of one case, with as many requests as those `done` before; which server goes first alternates.
     Questions are numbered from `first` on.
 
     Raises SystemExit where the two do not generate as many tokens.
     """
-    both, probe = (match.ours, match.theirs), PROBE * case.concurrency
+    probe = PROBE * case.concurrency
     # A server closes what was idle for 5 s, as one is while the other is asked; whoever asks must give it up before.
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=256, keepalive_expiry=2.0)
     async with httpx.AsyncClient(timeout=600, limits=limits, trust_env=False) as client:
-        warm = [await load(client, each, case, probe, match.length, first) for each in both]
-        if not done:  # the very first answers are slower than those after them
-            warm = [await load(client, each, case, probe, match.length, first + probe) for each in both]
+        for at in (first, first + probe):  # the very first answers are slower than those after them
+            warm = [await load(client, each, case, probe, match.length, at) for each in servers]
         fastest = max(probe / each.seconds for each in warm)
         requests = done[0][0].requests if done else max(case.concurrency, math.ceil(fastest * match.asked.seconds))
         pairs = list[Pair]()
         for number in range(len(done), min(len(done) + PAIRS_A_PASS, match.asked.pairs)):
             at = first + PROBE * probe + number * requests
-            order = both if number % 2 else both[::-1]
+            order = servers if number % 2 else servers[::-1]
             by_name = {each.name: await load(client, each, case, requests, match.length, at) for each in order}
             pairs.append((by_name["demur"], by_name["vllm"]))
     check_tokens(pairs, case, match.asked)
@@ -189,8 +207,6 @@ def figures(case: Case, pairs: Sequence[Pair]) -> dict[str, RoundMean]:
 
 def report(
     pairs: dict[Case, list[Pair]],
-    memory: dict[str, float],
-    started: dict[str, float],
     setup: Setup,
     asked: argparse.Namespace,
 ) -> None:
@@ -204,8 +220,7 @@ def report(
         rows.append([case.name, *each, f"{ours.value:.4f} / {theirs.value:.4f}"])
     columns = ["case", "throughput ratio", "CPU a token, ratio", "first event, ratio", "CPU a token, ms"]
     conditions = {name: value for name, value in vars(asked).items() if name != "only"}
-    conditions |= {"reserved_cores": setup.reserved_cores, "memory_mib": memory, "ready_after_seconds": started}
-    conditions["finished"] = time.strftime("%Y-%m-%d")
+    conditions |= {"reserved_cores": setup.reserved_cores, "finished": time.strftime("%Y-%m-%d")}
     title = (
         f"demur / vLLM's API server, {asked.model} model, {setup.reserved_cores} cores reserved, {asked.pairs} pairs"
     )

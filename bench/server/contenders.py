@@ -33,9 +33,6 @@ class Contender:
         """Of the API process so far."""
         return seconds_of([self.process.pid])
 
-    def memory_mib(self) -> float:
-        return self.process.memory_info().rss / 2**20
-
 
 @dataclass(frozen=True, slots=True)
 class Setup:
