@@ -71,7 +71,7 @@ def test_both_servers_are_started_anew_for_each_pass_that_lacks_something(asked,
 
 
 def test_which_server_is_started_first_alternates(monkeypatch, tmp_path: Path) -> None:
-    """It may get better places in memory, and keeps them."""
+    """One that is faster by its start alone stays so for as long as it runs."""
     started = list[str]()
 
     @contextmanager

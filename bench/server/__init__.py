@@ -6,11 +6,11 @@ process, or the engine's spinning threads would starve both servers. The embedde
 default, and ends when it likes: there only requests are the same.
 
 Both servers run at once, one load at a time. They are started anew for each pass over all cases, in turn first: of two
-equal servers one may be faster for as long as it runs, by where in memory it came to lie, which no number of rounds
-would show. A round has as many requests as the faster of the two answers in `--seconds`. CPU time is that of the API
-process alone: it is the figure that repeats. An interval is a bootstrap over pairs of neighbouring rounds. The pairs of
-a case are spread over the whole run, a few in each pass over all cases: on a shared machine a bad quarter of an hour
-then widens every interval, where it would have moved some cases unseen.
+equal servers one may be faster for as long as it runs, which no number of rounds would show. A round has as many
+requests as the faster of the two answers in `--seconds`. CPU time is that of the API process alone: it is the figure
+that repeats. An interval is a bootstrap over pairs of neighbouring rounds. The pairs of a case are spread over the
+whole run, a few in each pass over all cases: on a shared machine a bad quarter of an hour then widens every interval,
+where it would have moved some cases unseen.
 
 All cases take an hour and a half. Each pass of each is kept as it ends: a run that was stopped goes on there, and
 `--only` measures some of the cases and reports all that are measured so far, as long as neither the options nor the
