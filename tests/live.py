@@ -8,7 +8,8 @@ from typing import Any
 
 import uvicorn
 
-from demur.serving.protocol import bounded_protocol
+from demur.serving.server import uvicorn_config
+from demur.settings import Settings
 
 
 class _Announcing(uvicorn.Server):
@@ -24,11 +25,12 @@ class _Announcing(uvicorn.Server):
 
 
 @contextmanager
-def serving(app: Any, receive_timeout: float = 20.0) -> Iterator[str]:
+def serving(app: Any, settings: Settings | None = None) -> Iterator[str]:
     """Run the app in a thread of its own, as the product does; gives its address. It has stopped when the context ends."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        http = bounded_protocol(receive_timeout)
-        server = _Announcing(uvicorn.Config(app, http=http, log_config=None, ws="none", timeout_graceful_shutdown=5))
+        config = uvicorn_config(app, settings or Settings())
+        config.timeout_graceful_shutdown = 5
+        server = _Announcing(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:

@@ -143,6 +143,9 @@ class Settings(BaseSettings):
     max_queued_tokens: Natural = Field(default=1 << 22, description="Tokens these may read and write, all together.")
 
     keep_alive: Seconds = Field(default=10.0, description="Seconds of silence before a stream gets a comment line.")
+    idle_timeout: Count = Field(
+        default=75, description="Seconds an idle connection stays open; a proxy in front is to give it up before that."
+    )
     shutdown_timeout: Count = Field(default=30, description="Seconds for requests in flight when the server stops.")
     log_format: Literal["json", "text"] = Field(default="json", description="One JSON object a line, or plain text.")
     log_text: bool = Field(default=False, description="Log questions, and the answers that callers were given.")

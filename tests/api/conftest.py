@@ -81,8 +81,7 @@ def build(
 
 @contextmanager
 def running(server: Server) -> Iterator[Server]:
-    limit = server.app.state.context.answerer.settings.receive_timeout
-    with serving(server.app, limit) as url:
+    with serving(server.app, server.app.state.context.answerer.settings) as url:
         yield replace(server, url=url)
 
 

@@ -138,6 +138,7 @@ def uvicorn_config(app: FastAPI, settings: Settings) -> uvicorn.Config:
         lifespan="on",
         ws="none",
         server_header=False,
+        timeout_keep_alive=settings.idle_timeout,
         timeout_graceful_shutdown=settings.shutdown_timeout + ABORT_GRACE,
     )
 
