@@ -80,18 +80,23 @@ async def load(
 async def ask(client: httpx.AsyncClient, contender: Contender, case: Case, question: str, length: Length) -> Asked:
     """One answer. Nothing but its last event is decoded: what this program does takes from the server's core.
 
-    Raises SystemExit for an answer that is none.
+    Raises SystemExit for an answer that is none, and for a connection that breaks, with the server's name.
     """
     described = case.ours if contender.name == "demur" else case.theirs
     path, body = described(question, length.max_tokens, length.unending)
     start, first, pieces = time.perf_counter(), 0.0, list[bytes]()
-    async with client.stream("POST", contender.base + path, json=body) as response:
-        if response.status_code != 200:
-            raise SystemExit(f"bench: {contender.name} says {response.status_code}: {(await response.aread())[:500]!r}")
-        async for piece in response.aiter_bytes():
-            if not first and (not case.streamed or b"data: {" in piece):
-                first = time.perf_counter() - start
-            pieces.append(piece)
+    try:
+        async with client.stream("POST", contender.base + path, json=body) as response:
+            if response.status_code != 200:
+                told = f"{response.status_code}: {(await response.aread())[:500]!r}"
+                raise SystemExit(f"bench: {contender.name} says {told}")
+            async for piece in response.aiter_bytes():
+                if not first and (not case.streamed or b"data: {" in piece):
+                    first = time.perf_counter() - start
+                pieces.append(piece)
+    except httpx.TransportError as error:
+        how = f"{error!r}, {time.perf_counter() - start:.1f} s after the request, {len(pieces)} pieces in"
+        raise SystemExit(f"bench: {contender.name} broke off, {case.name}: {how}") from error
     usage = _usage(b"".join(pieces), streamed=case.streamed)
     if usage is None:
         raise SystemExit(f"bench: {contender.name} gave no usage: {b''.join(pieces)[-500:]!r}")
