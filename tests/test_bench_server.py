@@ -1,5 +1,6 @@
 """How the benchmark beside vLLM's server spreads its rounds over a run, with servers that only count."""
 
+import asyncio
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import bench.server as bench
+import httpx
 import psutil
 import pytest
 from bench._resumed import Steps
 from bench.server.cases import Case
 from bench.server.contenders import Contender, Setup
-from bench.server.load import Length, Load
+from bench.server.load import Length, Load, ask
 
 TOKENS = 4
 ONE, FOUR = (Case(streamed=False, api="answers", contract="response", samples=1, concurrency=n) for n in (1, 4))
@@ -52,22 +54,24 @@ def rounds(asked: list[Asked]) -> list[tuple[str, int]]:
     return [(name, at_once) for name, at_once, requests, _ in asked if requests == 20]
 
 
-def test_the_pairs_of_a_case_are_spread_over_the_run(asked, tmp_path: Path) -> None:
-    found = bench.compare(match(), [ONE, FOUR], Steps("server", {}, tmp_path))
-    first_pass = [("vllm", "demur"), ("demur", "vllm")]
-    expected = [(name, n) for n in (1, 4) for pair in first_pass for name in pair]
-    assert rounds(asked) == [*expected, *((name, n) for n in (1, 4) for name in ("vllm", "demur"))]
-    assert {case: len(pairs) for case, pairs in found.items()} == {ONE: 3, FOUR: 3}
+def test_a_pass_measures_one_pair_of_each_case(asked, tmp_path: Path) -> None:
+    """Pairs that shared a start of the servers would not be independent of each other."""
+    starts = list[int]()
+    found = bench.compare(match(pairs=4, starts=starts), [ONE, FOUR], Steps("server", {}, tmp_path))
+    theirs_first, ours_first = ["vllm", "demur"], ["demur", "vllm"]
+    expected = [(name, n) for pair in (theirs_first,) * 2 + (ours_first,) * 2 for n in (1, 4) for name in pair]
+    assert rounds(asked) == expected
+    assert starts == [0, 1, 2, 3]
+    assert {case: len(pairs) for case, pairs in found.items()} == {ONE: 4, FOUR: 4}
     questions = [{*range(first, first + requests)} for name, _, requests, first in asked if name == "demur"]
     assert len(set[int]().union(*questions)) == sum(map(len, questions))
 
 
 def test_both_servers_are_started_anew_for_each_pass_that_lacks_something(asked, tmp_path: Path) -> None:
     starts = list[int]()
-    bench.compare(match(only=ONE.name, starts=starts), [ONE, FOUR], Steps("server", {}, tmp_path))
-    assert starts == [0, 1]
-    bench.compare(match(only=ONE.name, starts=starts), [ONE, FOUR], Steps("server", {}, tmp_path))
-    assert starts == [0, 1]
+    for _ in range(2):
+        bench.compare(match(only=ONE.name, starts=starts), [ONE, FOUR], Steps("server", {}, tmp_path))
+        assert starts == [0, 1, 2]
 
 
 def test_which_server_is_started_first_alternates(monkeypatch, tmp_path: Path) -> None:
@@ -115,3 +119,15 @@ def test_a_case_that_is_not_complete_is_not_reported(asked, monkeypatch, tmp_pat
     assert len(ended) == 2
     found = bench.compare(match(only=FOUR.name), [ONE, FOUR], Steps("server", {}, tmp_path))
     assert list(found) == [FOUR]
+
+
+def test_a_connection_that_breaks_is_told_with_its_server() -> None:
+    def broken(request: httpx.Request) -> httpx.Response:
+        raise httpx.ReadError("reset", request=request)
+
+    async def asked_once() -> None:
+        async with httpx.AsyncClient(transport=httpx.MockTransport(broken)) as client:
+            await ask(client, Contender("vllm", "http://h", psutil.Process(), 0.0), FOUR, "q", Length(TOKENS))
+
+    with pytest.raises(SystemExit, match=rf"vllm broke off, {FOUR.name}: ReadError.* 0 pieces"):
+        asyncio.run(asked_once())

@@ -5,14 +5,13 @@ tokens, which is checked. It is so small that what a server adds is not hidden b
 process, or the engine's spinning threads would starve both servers. The embedded model runs on all cores, as served by
 default, and ends when it likes: there only requests are the same.
 
-Both servers run at once, one load at a time. They are started anew for each pass over all cases, in turn first: of two
-equal servers one may be faster for as long as it runs, which no number of rounds would show. A round has as many
-requests as the faster of the two answers in `--seconds`. CPU time is that of the API process alone: it is the figure
-that repeats. An interval is a bootstrap over pairs of neighbouring rounds. The pairs of a case are spread over the
-whole run, a few in each pass over all cases: on a shared machine a bad quarter of an hour then widens every interval,
-where it would have moved some cases unseen.
+Both servers run at once, one load at a time. A pass over all cases measures one pair of neighbouring rounds of each,
+and both servers are started anew for each pass, in turn first: of two equal servers one may be faster for as long as it
+runs, which no number of rounds would show. So every pair of a case has a start of its own, and the interval, a
+bootstrap over pairs, holds what starts and the hours of a shared machine do. A round has as many requests as the faster
+of the two answers in `--seconds`. CPU time is that of the API process alone: it is the figure that repeats.
 
-All cases take an hour and a half. Each pass of each is kept as it ends: a run that was stopped goes on there, and
+All cases take about two hours. Each pass of each is kept as it ends: a run that was stopped goes on there, and
 `--only` measures some of the cases and reports all that are measured so far, as long as neither the options nor the
 code of the server changes.
 """
@@ -50,8 +49,6 @@ TINY_ENDS = (0, 2)
 """The tiny model's end tokens: all of its samples have `max_tokens`."""
 PROBE = 2
 """Requests for each one at a time, of the load that warms both up and of the one that tells how fast they are then."""
-PAIRS_A_PASS = 2
-"""Pairs of rounds that a case has in one pass over all cases, so that each server goes first as often."""
 
 
 def main() -> None:
@@ -126,8 +123,7 @@ class Match:
 def compare(match: Match, wanted: Sequence[Case], steps: Steps) -> dict[Case, list[Pair]]:
     """Pairs of loads by case, of those asked for and those measured before, where there are as many as asked for."""
     asked, found = match.asked, {case: list[Pair]() for case in wanted}
-    passes = math.ceil(asked.pairs / PAIRS_A_PASS)
-    for turn in range(passes):
+    for turn in range(asked.pairs):
         names = {case: f"{case.name}, pass {turn + 1}" for case in wanted}
         missing = [case for case, name in names.items() if asked.only in case.name and name not in steps]
         with match.start(turn) if missing else nullcontext() as servers:
@@ -138,49 +134,52 @@ def compare(match: Match, wanted: Sequence[Case], steps: Steps) -> dict[Case, li
                 first = 1 + 10**6 * number + 10**5 * turn
                 measure = partial(as_json, match, servers, case, done, first)
                 before = ", measured before" if name in steps else ""
-                done += [(Load(**one), Load(**other)) for one, other in steps.run(name, measure)]
-                step = f"{turn * len(wanted) + number + 1} of {passes * len(wanted)}"
+                one, other = steps.run(name, measure)
+                done.append((Load(**one), Load(**other)))
+                step = f"{turn * len(wanted) + number + 1} of {asked.pairs * len(wanted)}"
                 print(f"{step}: {name}{before}", file=sys.stderr, flush=True)
     return {case: done for case, done in found.items() if len(done) == asked.pairs}
 
 
 def as_json(match: Match, servers: Servers | None, case: Case, done: Sequence[Pair], first: int) -> Any:
-    """The next pairs of one case, as they are kept."""
+    """The next pair of one case, as it is kept."""
     assert servers is not None, "a pass with something to measure has started them"
-    return [[asdict(one) for one in pair] for pair in asyncio.run(paired(match, servers, case, done, first))]
+    return [asdict(one) for one in asyncio.run(paired(match, servers, case, done, first))]
 
 
-async def paired(match: Match, servers: Servers, case: Case, done: Sequence[Pair], first: int) -> list[Pair]:
-    """The next rounds of one case, with as many requests as those `done` before; which server goes first alternates.
-    Questions are numbered from `first` on.
+async def paired(match: Match, servers: Servers, case: Case, done: Sequence[Pair], first: int) -> Pair:
+    """The next pair of rounds of one case, with as many requests as those `done` before. Which server is asked first
+    changes every other time, since which is started first changes each time. Questions are numbered from `first` on.
 
     Raises SystemExit where the two do not generate as many tokens.
     """
     probe = PROBE * case.concurrency
+    order = servers if len(done) // 2 % 2 else servers[::-1]
     # A server closes what was idle for 5 s, as one is while the other is asked; whoever asks must give it up before.
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=256, keepalive_expiry=2.0)
     async with httpx.AsyncClient(timeout=600, limits=limits, trust_env=False) as client:
-        for at in (first, first + probe):  # the very first answers are slower than those after them
-            warm = [await load(client, each, case, probe, match.length, at) for each in servers]
-        fastest = max(probe / each.seconds for each in warm)
-        requests = done[0][0].requests if done else max(case.concurrency, math.ceil(fastest * match.asked.seconds))
-        pairs = list[Pair]()
-        for number in range(len(done), min(len(done) + PAIRS_A_PASS, match.asked.pairs)):
-            at = first + PROBE * probe + number * requests
-            order = servers if number % 2 else servers[::-1]
-            by_name = {each.name: await load(client, each, case, requests, match.length, at) for each in order}
-            pairs.append((by_name["demur"], by_name["vllm"]))
-    check_tokens(pairs, case, match.asked)
-    return pairs
+        for each in servers:  # the very first answers are slower than those after them
+            await load(client, each, case, probe, match.length, first)
+        if done:
+            requests = done[0][0].requests
+        else:
+            tried = [await load(client, each, case, probe, match.length, first + probe) for each in servers]
+            fastest = max(probe / one.seconds for one in tried)
+            requests = max(case.concurrency, math.ceil(fastest * match.asked.seconds))
+        at = first + 2 * probe
+        by_name = {each.name: await load(client, each, case, requests, match.length, at) for each in order}
+    pair = (by_name["demur"], by_name["vllm"])
+    check_tokens(pair, case, match.asked)
+    return pair
 
 
-def check_tokens(pairs: Sequence[Pair], case: Case, asked: argparse.Namespace) -> None:
+def check_tokens(pair: Pair, case: Case, asked: argparse.Namespace) -> None:
     """The random model never ends a sample, so that all of them have `max_tokens`; prompts are the same in any case."""
-    for ours, theirs in pairs:
-        if case.samples == 1 and ours.prompt_tokens != theirs.prompt_tokens:
-            told = f"{ours.prompt_tokens} tokens of prompts where vLLM's server counts {theirs.prompt_tokens}"
-            raise SystemExit(f"bench: {case.name}: {told}")
-    for one in (each for pair in pairs for each in pair):
+    ours, theirs = pair
+    if case.samples == 1 and ours.prompt_tokens != theirs.prompt_tokens:
+        told = f"{ours.prompt_tokens} tokens of prompts where vLLM's server counts {theirs.prompt_tokens}"
+        raise SystemExit(f"bench: {case.name}: {told}")
+    for one in pair:
         expected = one.requests * case.samples * asked.tokens
         if asked.model == "tiny" and one.tokens != expected:
             raise SystemExit(f"bench: {case.name}: {one.tokens} tokens where {expected} were to be generated")
