@@ -16,14 +16,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
 from bench.pairs import RoundMean, mean_of
 from bench.record import keep
 from bench.report import publish
 from bench.server import setup_of
 from bench.server.cases import Case
 from bench.server.contenders import Setup, serving
-from bench.server.load import Length, load
+from bench.server.load import Length, asking, load
 
 SHORT = Length(16)
 CASE = Case(streamed=False, api="answers", contract="response", samples=1, concurrency=1)
@@ -64,7 +63,7 @@ def start(name: str, setup: Setup, work: Path) -> Started:
         server = stack.enter_context(serving(name, command, PORT, work / f"{name}.log", setup.environment))
 
         async def first() -> None:
-            async with httpx.AsyncClient(timeout=600, trust_env=False) as client:
+            async with asking() as client:
                 await load(client, server, CASE, 1, SHORT, 1)
 
         asyncio.run(first())

@@ -29,14 +29,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import httpx
 from bench._resumed import Steps, digest
 from bench.pairs import LEAST_PAIRS, RoundMean, mean_of, ratio_of, verdict
 from bench.record import keep
 from bench.report import publish
 from bench.server.cases import CONTRACTS, Case, cases
 from bench.server.contenders import Contender, Setup, serving
-from bench.server.load import Length, Load, load
+from bench.server.load import Length, Load, asking, load
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 from tiny_model import make_tiny_model
@@ -155,9 +154,7 @@ async def paired(match: Match, servers: Servers, case: Case, done: Sequence[Pair
     """
     probe = PROBE * case.concurrency
     order = servers if len(done) // 2 % 2 else servers[::-1]
-    # A server closes what was idle for 5 s, as one is while the other is asked; whoever asks must give it up before.
-    limits = httpx.Limits(max_connections=None, max_keepalive_connections=256, keepalive_expiry=2.0)
-    async with httpx.AsyncClient(timeout=600, limits=limits, trust_env=False) as client:
+    async with asking() as client:
         for each in servers:  # the very first answers are slower than those after them
             await load(client, each, case, probe, match.length, first)
         if done:

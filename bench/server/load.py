@@ -7,9 +7,15 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-import httpx
+import aiohttp
 from bench.server.cases import QUESTION, Case
 from bench.server.contenders import Contender
+
+SECONDS = 600
+"""The longest that an answer may take."""
+UNUSED_SECONDS = 2.0
+"""How long a connection is kept for another request. vLLM's server closes what was idle for 5 s, as one is while the
+other server is asked; whoever asks must give it up before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +60,15 @@ class Length:
     unending: tuple[int, ...] = ()
 
 
+def asking() -> aiohttp.ClientSession:
+    """A client for any number of requests at once. httpx would look at every idle connection for each request: what
+    comes together on connections that are kept would trickle in for two seconds, and not meet in the engine."""
+    connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=UNUSED_SECONDS)
+    return aiohttp.ClientSession(connector=connector, timeout=aiohttp.ClientTimeout(total=SECONDS))
+
+
 async def load(
-    client: httpx.AsyncClient, contender: Contender, case: Case, requests: int, length: Length, first: int
+    client: aiohttp.ClientSession, contender: Contender, case: Case, requests: int, length: Length, first: int
 ) -> Load:
     """`requests` questions, numbered from `first` on, so that no round repeats another's."""
     numbers = iter(range(first, first + requests))
@@ -77,7 +90,7 @@ async def load(
     )
 
 
-async def ask(client: httpx.AsyncClient, contender: Contender, case: Case, question: str, length: Length) -> Asked:
+async def ask(client: aiohttp.ClientSession, contender: Contender, case: Case, question: str, length: Length) -> Asked:
     """One answer. Nothing but its last event is decoded: what this program does takes from the server's core.
 
     Raises SystemExit for an answer that is none, and for a connection that breaks, with the server's name.
@@ -86,15 +99,14 @@ async def ask(client: httpx.AsyncClient, contender: Contender, case: Case, quest
     path, body = described(question, length.max_tokens, length.unending)
     start, first, pieces = time.perf_counter(), 0.0, list[bytes]()
     try:
-        async with client.stream("POST", contender.base + path, json=body) as response:
-            if response.status_code != 200:
-                told = f"{response.status_code}: {(await response.aread())[:500]!r}"
-                raise SystemExit(f"bench: {contender.name} says {told}")
-            async for piece in response.aiter_bytes():
+        async with client.post(contender.base + path, json=body) as response:
+            if response.status != 200:
+                raise SystemExit(f"bench: {contender.name} says {response.status}: {(await response.read())[:500]!r}")
+            async for piece in response.content.iter_any():
                 if not first and (not case.streamed or b"data: {" in piece):
                     first = time.perf_counter() - start
                 pieces.append(piece)
-    except httpx.TransportError as error:
+    except (aiohttp.ClientError, TimeoutError) as error:
         how = f"{error!r}, {time.perf_counter() - start:.1f} s after the request, {len(pieces)} pieces in"
         raise SystemExit(f"bench: {contender.name} broke off, {case.name}: {how}") from error
     usage = _usage(b"".join(pieces), streamed=case.streamed)
