@@ -82,7 +82,14 @@ def show(rows: list[Comparison]) -> None:
     for name, before, now in rows:
         table.add_row(name, *("" if one is None else one.text() for one in (before, now)), word(before, now))
     Console(width=160).print(table)
-    Console().print(f"{sum(bool(word(before, now)) for _, before, now in rows)} of {len(rows)} figures moved")
+    Console().print(summary(rows))
+
+
+def summary(rows: Sequence[Comparison]) -> str:
+    """How many of the figures that both records have moved, and how many only one of them has."""
+    both = [(before, now) for _, before, now in rows if before and now]
+    told = f"{sum(moved(before, now) for before, now in both)} of {len(both)} figures moved"
+    return told if len(both) == len(rows) else f"{told}, {len(rows) - len(both)} are in one of the two records only"
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from bench.compare import compared, keep_in, moved, word
+from bench.compare import compared, keep_in, moved, summary, word
 from bench.pairs import RoundMean, mean_of, ratio_of, verdict
 from bench.record import figures_of, keep
 
@@ -68,3 +68,10 @@ def test_what_moved_is_what_has_no_value_in_common() -> None:
     assert (word(before, near), word(before, far), word(None, far)) == ("", "2.00 times", "new")
     records = [{"server": {"figures": {"x": figure.json()}}} for figure in (before, far)]
     assert compared(*records) == [("server: x", before, far)]
+
+
+def test_what_only_one_record_has_did_not_move() -> None:
+    before, far = RoundMean(1.0, 0.9, 1.1, 8), RoundMean(2.0, 1.8, 2.2, 8)
+    assert summary([("x", before, far), ("y", before, before)]) == "1 of 2 figures moved"
+    rows = [("x", before, before), ("y", before, None), ("z", None, far)]
+    assert summary(rows) == "0 of 1 figures moved, 2 are in one of the two records only"
