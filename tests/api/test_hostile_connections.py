@@ -103,15 +103,13 @@ def test_what_does_not_come_is_not_waited_for(run, pieces, status) -> None:
 
 
 def test_an_idle_connection_is_kept_for_as_long_as_the_operator_says(run) -> None:
-    server = run(idle_timeout=1)
+    server = run(idle_timeout=2)
     with connect(server.url) as connection:
-        for _ in range(2):
-            connection.sendall(GET)
-            assert statuses(connection.recv(1 << 16)) == [200]
-            time.sleep(0.5)
-        began = time.monotonic()
+        connection.sendall(GET)
+        assert statuses(connection.recv(1 << 16)) == [200]
+        answered = time.monotonic()
         assert connection.recv(1 << 16) == b""
-        assert time.monotonic() - began < 5
+        assert 1 < time.monotonic() - answered < 4  # uvicorn's own is 5
 
 
 def test_a_body_that_trickles_is_cut_off_in_time(run) -> None:
