@@ -22,7 +22,7 @@ from bench.report import publish
 from bench.server import setup_of
 from bench.server.cases import Case
 from bench.server.contenders import Setup, serving
-from bench.server.load import Length, asking, load
+from bench.server.load import Length, http_client, load
 
 SHORT = Length(16)
 CASE = Case(streamed=False, api="answers", contract="response", samples=1, concurrency=1)
@@ -63,7 +63,7 @@ def start(name: str, setup: Setup, work: Path) -> Started:
         server = stack.enter_context(serving(name, command, PORT, work / f"{name}.log", setup.environment))
 
         async def first() -> None:
-            async with asking() as client:
+            async with http_client() as client:
                 await load(client, server, CASE, 1, SHORT, 1)
 
         asyncio.run(first())

@@ -13,7 +13,7 @@ import pytest
 from bench._resumed import Steps
 from bench.server.cases import Case
 from bench.server.contenders import Contender, Setup
-from bench.server.load import Length, Load, ask, asking
+from bench.server.load import Length, Load, ask, http_client
 
 TOKENS = 4
 ONE, FOUR = (Case(streamed=False, api="answers", contract="response", samples=1, concurrency=n) for n in (1, 4))
@@ -125,7 +125,7 @@ def test_a_connection_that_breaks_is_told_with_its_server() -> None:
         writer.close()
 
     async def asked_once() -> None:
-        async with await asyncio.start_server(close, "127.0.0.1", 0) as server, asking() as client:
+        async with await asyncio.start_server(close, "127.0.0.1", 0) as server, http_client() as client:
             base = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
             await ask(client, Contender("vllm", base, psutil.Process(), 0.0), FOUR, "q", Length(TOKENS))
 

@@ -35,7 +35,7 @@ from bench.record import keep
 from bench.report import publish
 from bench.server.cases import CONTRACTS, Case, cases
 from bench.server.contenders import Contender, Setup, serving
-from bench.server.load import Length, Load, asking, load
+from bench.server.load import Length, Load, http_client, load
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 from tiny_model import make_tiny_model
@@ -154,7 +154,7 @@ async def paired(match: Match, servers: Servers, case: Case, done: Sequence[Pair
     """
     probe = PROBE * case.concurrency
     order = servers if len(done) // 2 % 2 else servers[::-1]
-    async with asking() as client:
+    async with http_client() as client:
         for each in servers:  # the very first answers are slower than those after them
             await load(client, each, case, probe, match.length, first)
         if done:

@@ -11,11 +11,11 @@ import aiohttp
 from bench.server.cases import QUESTION, Case
 from bench.server.contenders import Contender
 
-SECONDS = 600
+TIMEOUT_SECONDS = 600
 """The longest that an answer may take."""
-UNUSED_SECONDS = 2.0
-"""How long a connection is kept for another request. vLLM's server closes what was idle for 5 s, as one is while the
-other server is asked; whoever asks must give it up before."""
+KEEP_ALIVE_SECONDS = 2.0
+"""How long an idle connection is kept for another request. vLLM's server closes what was idle for 5 s, as one is while
+the other server is asked; whoever asks must give it up before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +60,11 @@ class Length:
     unending: tuple[int, ...] = ()
 
 
-def asking() -> aiohttp.ClientSession:
+def http_client() -> aiohttp.ClientSession:
     """A client for any number of requests at once. httpx would look at every idle connection for each request: what
-    comes together on connections that are kept would trickle in for two seconds, and not meet in the engine."""
-    connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=UNUSED_SECONDS)
-    return aiohttp.ClientSession(connector=connector, timeout=aiohttp.ClientTimeout(total=SECONDS))
+    comes together on connections that are kept would trickle in, and not meet in the engine."""
+    connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE_SECONDS)
+    return aiohttp.ClientSession(connector=connector, timeout=aiohttp.ClientTimeout(total=TIMEOUT_SECONDS))
 
 
 async def load(
