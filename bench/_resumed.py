@@ -41,9 +41,9 @@ class Steps:
         self._path.unlink(missing_ok=True)
 
 
-def digest(*folders: Path) -> str:
-    """Of the Python files below these folders: what other code measured is not gone on with."""
+def digest(*sources: Path) -> str:
+    """Of these Python files, and of those below these folders: what other code measured is not gone on with."""
     found = hashlib.sha256()
-    for path in sorted(path for folder in folders for path in folder.rglob("*.py")):
+    for path in sorted(path for source in sources for path in ([source] if source.is_file() else source.rglob("*.py"))):
         found.update(path.read_bytes())
     return found.hexdigest()

@@ -1,19 +1,18 @@
-"""Processor time of other processes: what the kernel counts of each thread in nanoseconds, not ticks of 10 ms."""
+"""Processor time of other processes, in nanoseconds as the kernel counts it, not in ticks of 10 ms."""
 
+import time
 from collections.abc import Iterable
 from contextlib import suppress
-from pathlib import Path
 
 
 def seconds_of(pids: Iterable[int]) -> float:
-    """Of the threads that these processes have now. What ended threads took is lost, so compare two readings of
-    processes whose threads stay."""
-    return sum(_of_threads(pid) for pid in pids) / 1e9
+    """All that these processes have taken so far, with what their ended threads took; 0 for one that has ended."""
+    return sum(_of_process(pid) for pid in pids)
 
 
-def _of_threads(pid: int) -> int:
-    total = 0
-    for path in Path(f"/proc/{pid}/task").glob("*/schedstat"):
-        with suppress(OSError):  # a thread that has just ended
-            total += int(path.read_text().split()[0])
-    return total
+def _of_process(pid: int) -> float:
+    """The clock that `clock_getcpuclockid` of the C library gives for a process, which Python does not offer. The sum
+    over the threads of `/proc/PID/task` would fall when one of them ends."""
+    with suppress(OSError):
+        return time.clock_gettime(~pid << 3 | 2)
+    return 0.0

@@ -20,6 +20,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from bench import processor_time
 from bench._resumed import Steps, digest
 from bench.gateway import open_streams, ways
 from bench.gateway.host import OWNERS, PIECES
@@ -114,7 +115,7 @@ def steps_of(asked: argparse.Namespace) -> Steps:
     """The loads measured before under the same options, by the same code."""
     import demur
 
-    code = digest(Path(__file__).parent, Path(str(demur.__file__)).parent)
+    code = digest(Path(__file__).parent, Path(processor_time.__file__), Path(str(demur.__file__)).parent)
     options = {name: value for name, value in vars(asked).items() if name not in ("part", "streams", "lengths")}
     return Steps("gateway", options | {"litellm": ways.LITELLM, "sources": code})
 

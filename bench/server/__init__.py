@@ -29,6 +29,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from bench import processor_time
 from bench._resumed import Steps, digest
 from bench.pairs import LEAST_PAIRS, RoundMean, mean_of, ratio_of, verdict
 from bench.record import keep
@@ -70,7 +71,7 @@ def steps_of(asked: argparse.Namespace) -> Steps:
     """The cases measured before under the same options, by the same code."""
     import demur
 
-    code = digest(Path(__file__).parent, Path(str(demur.__file__)).parent)
+    code = digest(Path(__file__).parent, Path(processor_time.__file__), Path(str(demur.__file__)).parent)
     options = {name: value for name, value in vars(asked).items() if name != "only"}
     return Steps(f"server-{asked.model}", options | {"sources": code})
 
